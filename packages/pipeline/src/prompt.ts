@@ -1,0 +1,125 @@
+import type { Block, BlockSource, Role, StageName, ToolCall } from "./block.ts";
+import type { TokenBudgetExceeded } from "./errors.ts";
+import type { Diagnostic, ExcludedReason, IncludedReason, ReasonDetail } from "./reasons.ts";
+
+/** What a stage did: blocks and tokens going in and coming out (`tokens` is `null` before anything is counted). */
+export interface StageReport {
+  readonly name: StageName;
+  readonly ms: number;
+  readonly blocksIn: number;
+  readonly blocksOut: number;
+  readonly tokensIn: number | null;
+  readonly tokensOut: number | null;
+}
+
+export interface BudgetReport {
+  readonly contextLimit: number;
+  readonly reservedForReply: number;
+  /** 0 for exact profiles, 5 % of the window for approximate ones. */
+  readonly margin: number;
+  /** contextLimit − reservedForReply − margin. */
+  readonly budgetTokens: number;
+  /** Counted on the serialised payload; `null` when nothing was serialised. */
+  readonly promptTokens: number | null;
+  /** Priming and tool schemas. */
+  readonly overheadTokens: number;
+  readonly caps: { readonly lorebook: number; readonly memory: number };
+}
+
+export interface ShiftStep {
+  readonly step: number;
+  readonly action: "drop" | "truncate" | "summarize" | "restore";
+  readonly blockIds: readonly string[];
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/** A row of the audit: included blocks in sent order (`order` 0, 1, …), then the left-out ones. */
+export interface AuditBlock {
+  readonly order: number | null;
+  readonly id: string;
+  readonly source: BlockSource;
+  readonly label: string;
+  readonly name: string | null;
+  readonly role: Role;
+  readonly refId: string | null;
+  readonly seq: number | null;
+  readonly tokens: number | null;
+  readonly tokensUpperBound?: number;
+  readonly originalTokens: number | null;
+  readonly included: boolean;
+  readonly protected: boolean;
+  readonly pinned: boolean;
+  readonly relevance: number | null;
+  readonly groupId: string | null;
+  readonly reason: IncludedReason | ExcludedReason;
+  readonly reasonDetail: ReasonDetail | null;
+  readonly stage: StageName;
+  /** Text of the block. Absent for `overhead`, and in documents at rest for included blocks (it stands in the request). */
+  readonly content?: string;
+  readonly toolCalls?: readonly ToolCall[];
+  readonly toolCallId?: string;
+}
+
+/** More than 200 contiguous left-out history messages with one reason, as one row. */
+export interface AuditRange {
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  readonly count: number;
+  readonly tokens: number | null;
+  readonly reason: ExcludedReason;
+}
+
+export interface AuditCounts {
+  readonly included: number;
+  readonly excluded: number;
+  readonly summarised: number;
+  readonly truncated: number;
+}
+
+/** An OpenAI chat-completions message. Absent fields are absent, never `null`, but for `content` beside `tool_calls`. */
+export interface ChatRequestMessage {
+  readonly role: Role;
+  readonly content: string | null;
+  readonly name?: string;
+  readonly tool_calls?: readonly {
+    readonly id: string;
+    readonly type: "function";
+    readonly function: { readonly name: string; readonly arguments: string };
+  }[];
+  readonly tool_call_id?: string;
+}
+
+/** The body of `POST /chat/completions`, as it is sent and as it is counted. */
+export interface ChatRequest {
+  readonly model: string;
+  readonly messages: readonly ChatRequestMessage[];
+  readonly max_tokens: number;
+  readonly [parameter: string]: unknown;
+}
+
+/** The outcome of one assembly. `error` set = no request may leave; everything assembled so far is still listed. */
+export interface AssemblyReport {
+  readonly request: ChatRequest | null;
+  readonly error: TokenBudgetExceeded | null;
+  readonly strategy: string;
+  readonly tokenizer: { readonly profile: string; readonly approximate: boolean };
+  readonly budget: BudgetReport;
+  readonly blocks: readonly AuditBlock[];
+  readonly ranges: readonly AuditRange[];
+  readonly counts: AuditCounts;
+  readonly shiftSteps: readonly ShiftStep[];
+  readonly stages: readonly StageReport[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** SHA-256 over request, budget, profile and strategy, hex; `null` without a request. */
+  readonly assemblyHash: string | null;
+  /** SHA-256 over the messages before the first history message, hex; equal hashes share a provider prompt cache. */
+  readonly prefixHash: string | null;
+}
+
+/** A plugin between `shift` and `recount`. The host takes back what it must not touch. */
+export interface Interceptor {
+  readonly id: string;
+  readonly priority: number;
+  intercept(blocks: readonly Block[], signal: AbortSignal): readonly Block[] | Promise<readonly Block[]>;
+}
