@@ -1,1 +1,132 @@
-export {};
+export { assertRoleIsBound, openDatabase, type Database, type DatabaseOptions, type ServiceRole } from "./client.ts";
+export { LATEST_MIGRATION, migrate } from "./migrate.ts";
+export { findApiKey, insertApiKey, type ApiKey, type NewApiKey } from "./queries/api-keys.ts";
+export { bumpChatRevision, lockChat } from "./queries/chat-revision.ts";
+export {
+  findRecentlyActiveTenants,
+  findUnclaimed,
+  findUndispatched,
+  markDispatched,
+  undoDispatch,
+  type Undispatched,
+} from "./queries/dispatch.ts";
+export {
+  appendEvents,
+  appendEventsFenced,
+  deleteExpiredEvents,
+  EVENTS_CHANNEL,
+  readEvents,
+  readStreamedText,
+  type EventsToAppend,
+} from "./queries/generation-events.ts";
+export { loadConversation, type ConversationQuery } from "./queries/generation-inputs.ts";
+export {
+  claimGeneration,
+  endGeneration,
+  handBackRun,
+  NO_USAGE,
+  requeueLostRun,
+  type Claim,
+  type Ended,
+  type Ending,
+  type LostRun,
+  type Usage,
+} from "./queries/generation-lifecycle.ts";
+export {
+  CANCEL_CHANNEL,
+  countQueued,
+  DISPATCH_CHANNEL,
+  findActiveGeneration,
+  findGeneration,
+  findGenerationRequest,
+  insertGeneration,
+  listGenerations,
+  requestCancel,
+  type CancelOutcome,
+  type GenerationFilter,
+  type GenerationRow,
+  type NewGeneration,
+} from "./queries/generations.ts";
+export {
+  findChatAudit,
+  prepareAudit,
+  type AuditRow,
+  type PreparedAudit,
+  type ReasonCount,
+} from "./queries/prompt-context-audits.ts";
+export { findProvider, insertProvider, listProviders, type ProviderRow } from "./queries/providers.ts";
+export {
+  insertTenant,
+  readTenantLimits,
+  readTenantSettings,
+  writeTenantSettings,
+  type NewTenant,
+} from "./queries/tenants.ts";
+export { heartbeat, removeSilentWorkers, removeWorker, type WorkerRow } from "./queries/workers.ts";
+export { findPastDeadline, findRunsOfDeadWorkers, findRunsOfWorker, type HeldRun } from "./queries/held-runs.ts";
+export type {
+  AuditPatch,
+  ChatSettings,
+  GenerationContext,
+  GenerationRequest,
+  ProviderModel,
+  Tables,
+  TenantSettings,
+} from "./tables.ts";
+export { actAs, withTenant, type Db, type Tx } from "./transaction.ts";
+export { findAuditedGenerations } from "./queries/audited-generations.ts";
+export {
+  findCharacter,
+  insertCharacter,
+  listCharacters,
+  type CharacterRow,
+  type IdPage,
+  type NewCharacter,
+} from "./queries/characters.ts";
+export {
+  deleteChat,
+  findChat,
+  findChatLocked,
+  insertChat,
+  listChats,
+  type ChatRow,
+  type NewChat,
+  type StoppedGeneration,
+} from "./queries/chats.ts";
+export {
+  claimIdempotencyKey,
+  storeAnswer,
+  type IdempotencyClaim,
+  type IdempotentRequest,
+  type StoredAnswer,
+} from "./queries/idempotency-keys.ts";
+export { findImport, insertImport, type ImportRow } from "./queries/imports.ts";
+export {
+  bindLorebook,
+  findLorebook,
+  findLoreEntry,
+  insertLorebook,
+  insertLoreEntries,
+  listLorebooks,
+  listLoreEntries,
+  lockLorebook,
+  nextEntryUid,
+  type BindingRow,
+  type LorebookRow,
+  type LoreEntryRow,
+  type NewLorebook,
+  type NewLoreEntry,
+} from "./queries/lorebooks.ts";
+export { findMemory, insertMemory, listMemories, type MemoryRow, type NewMemory } from "./queries/memories.ts";
+export {
+  appendMessages,
+  findLastMessages,
+  findMessage,
+  isLastInput,
+  listMessages,
+  type MessagePage,
+  type MessageRow,
+  type NewMessage,
+} from "./queries/messages.ts";
+export { findPersona, insertPersona, listPersonas, type PersonaRow } from "./queries/personas.ts";
+export { uuidv7 as newId } from "uuidv7";

@@ -17,3 +17,42 @@ export {
 } from "./events.ts";
 export { ID_PREFIXES, decodeId, encodeId, type IdKind } from "./ids.ts";
 export { jobId, type GenerationJob } from "./job.ts";
+export { ERROR_FACTS, problem } from "./problem.ts";
+export { CharacterObject, CreateCharacter } from "./http/characters.ts";
+export { ChatObject, ChatSettingsObject, CreateChat } from "./http/chats.ts";
+export {
+  AuditBlockObject,
+  ChatContextAudit,
+  ContextPreview,
+  CreateContextPreview,
+  PREVIEW_PARTS,
+  PromptContextAudit,
+} from "./http/context.ts";
+export { PageQuery, pageOf, publicId } from "./http/fields.ts";
+export {
+  AssemblyPromise,
+  CancelGeneration,
+  CreateGeneration,
+  DEADLINE_MS,
+  GenerationObject,
+  GenerationQuery,
+  RetryGeneration,
+  type Turn,
+} from "./http/generations.ts";
+export { Alive, VersionObject } from "./http/health.ts";
+export {
+  IMPORT_KINDS,
+  ImportCreated,
+  ImportFields,
+  ImportObject,
+  ImportWarningObject,
+  type ImportKind,
+} from "./http/imports.ts";
+export { CreateLorebook, CreateLoreEntry, LorebookBinding, LorebookObject, LoreEntryObject } from "./http/lorebooks.ts";
+export { CreateMemory, MemoryObject, MemoryQuery } from "./http/memories.ts";
+export { CreateMessage, MessageObject, MessageQuery } from "./http/messages.ts";
+export { CreatePersona, PersonaObject } from "./http/personas.ts";
+export { FieldProblem, GenerationProblem, ProblemDetails } from "./http/problem-details.ts";
+export { ALL_TENANT_SCOPES, grants, SCOPES, type Scope } from "./http/scopes.ts";
+export { GenerationStreamEvent } from "./http/stream-events.ts";
+export { resolveSettings, type SettingsLayers, type WindowSettings } from "./resolve-settings.ts";

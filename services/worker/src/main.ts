@@ -1,1 +1,39 @@
-export {};
+import { hostname } from "node:os";
+import { assertRoleIsBound, openDatabase } from "@shiftwork/db";
+import { createLogger, openQueue } from "@shiftwork/platform";
+import closeWithGrace from "close-with-grace";
+import { uuidv7 } from "uuidv7";
+import { readWorkerConfig } from "./config.ts";
+import { startWorker } from "./worker.ts";
+
+const config = readWorkerConfig();
+const logger = createLogger({ level: config.LOG_LEVEL, name: "worker" });
+
+const database = openDatabase({
+  url: config.DATABASE_URL,
+  role: "shiftwork_worker",
+  maxConnections: config.DATABASE_POOL,
+  applicationName: "shiftwork-worker",
+});
+await assertRoleIsBound(database);
+const queue = await openQueue({
+  name: config.QUEUE_NAME,
+  url: config.REDIS_URL ?? config.DATABASE_URL,
+  onError: (error) => logger.warn({ err: error }, "queue error"),
+});
+const worker = await startWorker({
+  database,
+  queue,
+  logger,
+  config,
+  masterKey: Buffer.from(config.MASTER_KEY, "base64"),
+  row: { id: uuidv7(), host: hostname(), pid: process.pid, slots: config.WORKER_CONCURRENCY },
+});
+
+// A second signal ends the process at once with 1; so does a drain that does not come to an end.
+closeWithGrace({ delay: config.DRAIN_TIMEOUT_MS + 15_000, logger }, async ({ err }) => {
+  if (err) logger.error({ err }, "unexpected error; shutting down");
+  await worker.stop(config.DRAIN_TIMEOUT_MS);
+  await queue.close();
+  await database.close();
+});

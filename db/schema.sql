@@ -1,0 +1,497 @@
+-- Generated from the catalogue by `npm run schema`; the migrations are what runs.
+
+CREATE OR REPLACE FUNCTION public.current_tenant()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid
+;
+
+create table api_keys (
+  tenant_id uuid not null,
+  id uuid not null,
+  key_id text not null,
+  secret_hash bytea not null,
+  name text not null,
+  scopes text[] not null,
+  owner_id text,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+  constraint api_keys_pkey PRIMARY KEY (tenant_id, id),
+  constraint api_keys_key_id_key UNIQUE (key_id)
+);
+alter table api_keys enable row level security;
+alter table api_keys force row level security;
+create policy admin_lists on api_keys for all to shiftwork_admin using (true) with check (true);
+create policy find_by_key_id on api_keys for select to shiftwork_api using ((key_id = NULLIF(current_setting('app.key_id'::text, true), ''::text)));
+create policy tenant_isolation on api_keys for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on api_keys to shiftwork_admin;
+grant select on api_keys to shiftwork_api;
+
+create table characters (
+  tenant_id uuid not null,
+  id uuid not null,
+  name text not null,
+  data jsonb not null,
+  source jsonb,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint characters_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+  constraint characters_pkey PRIMARY KEY (tenant_id, id)
+);
+alter table characters enable row level security;
+alter table characters force row level security;
+create policy tenant_isolation on characters for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on characters to shiftwork_api;
+grant delete, insert, select, update on characters to shiftwork_worker;
+
+create table chats (
+  tenant_id uuid not null,
+  id uuid not null,
+  title text not null default ''::text,
+  character_id uuid,
+  persona_id uuid,
+  owner_id text,
+  revision bigint not null default 0,
+  settings jsonb not null default '{}'::jsonb,
+  metadata jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint chats_tenant_id_character_id_fkey FOREIGN KEY (tenant_id, character_id) REFERENCES characters(tenant_id, id),
+  constraint chats_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+  constraint chats_tenant_id_persona_id_fkey FOREIGN KEY (tenant_id, persona_id) REFERENCES personas(tenant_id, id),
+  constraint chats_pkey PRIMARY KEY (tenant_id, id)
+);
+alter table chats enable row level security;
+alter table chats force row level security;
+create policy tenant_isolation on chats for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on chats to shiftwork_api;
+grant delete, insert, select, update on chats to shiftwork_worker;
+
+create table generation_attempts (
+  tenant_id uuid not null,
+  generation_id uuid not null,
+  attempt integer not null,
+  fence integer not null,
+  worker_id uuid not null,
+  started_at timestamp with time zone not null default now(),
+  ended_at timestamp with time zone,
+  outcome text,
+  error_code text,
+  input_tokens integer,
+  output_tokens integer,
+  constraint generation_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'lost'::text]))),
+  constraint generation_attempts_tenant_id_generation_id_fkey FOREIGN KEY (tenant_id, generation_id) REFERENCES generations(tenant_id, id) ON DELETE CASCADE,
+  constraint generation_attempts_pkey PRIMARY KEY (tenant_id, generation_id, fence)
+);
+alter table generation_attempts enable row level security;
+alter table generation_attempts force row level security;
+create policy tenant_isolation on generation_attempts for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+create policy worker_across_tenants on generation_attempts for all to shiftwork_worker using (true) with check (true);
+grant delete, insert, select, update on generation_attempts to shiftwork_api;
+grant delete, insert, select, update on generation_attempts to shiftwork_worker;
+
+create table generation_contents (
+  tenant_id uuid not null,
+  generation_id uuid not null,
+  chat_id uuid not null,
+  request jsonb not null,
+  constraint generation_contents_tenant_id_chat_id_fkey FOREIGN KEY (tenant_id, chat_id) REFERENCES chats(tenant_id, id) ON DELETE CASCADE,
+  constraint generation_contents_tenant_id_generation_id_fkey FOREIGN KEY (tenant_id, generation_id) REFERENCES generations(tenant_id, id) ON DELETE CASCADE,
+  constraint generation_contents_pkey PRIMARY KEY (tenant_id, generation_id)
+);
+alter table generation_contents enable row level security;
+alter table generation_contents force row level security;
+create policy tenant_isolation on generation_contents for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on generation_contents to shiftwork_api;
+grant delete, insert, select, update on generation_contents to shiftwork_worker;
+
+create unlogged table generation_events (
+  tenant_id uuid not null,
+  generation_id uuid not null,
+  seq integer not null,
+  type text not null,
+  data jsonb not null,
+  created_at timestamp with time zone not null default now(),
+  constraint generation_events_pkey PRIMARY KEY (tenant_id, generation_id, seq)
+);
+CREATE INDEX generation_events_by_age ON public.generation_events USING btree (created_at);
+alter table generation_events enable row level security;
+alter table generation_events force row level security;
+create policy tenant_isolation on generation_events for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on generation_events to shiftwork_api;
+grant delete, insert, select, update on generation_events to shiftwork_worker;
+
+create table generation_labels (
+  tenant_id uuid not null,
+  generation_id uuid not null,
+  key text not null,
+  value text not null,
+  constraint generation_labels_tenant_id_generation_id_fkey FOREIGN KEY (tenant_id, generation_id) REFERENCES generations(tenant_id, id) ON DELETE CASCADE,
+  constraint generation_labels_pkey PRIMARY KEY (tenant_id, key, value, generation_id)
+);
+CREATE INDEX generation_labels_by_generation ON public.generation_labels USING btree (tenant_id, generation_id);
+alter table generation_labels enable row level security;
+alter table generation_labels force row level security;
+create policy tenant_isolation on generation_labels for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+create policy worker_across_tenants on generation_labels for all to shiftwork_worker using (true) with check (true);
+grant delete, insert, select, update on generation_labels to shiftwork_api;
+grant delete, insert, select, update on generation_labels to shiftwork_worker;
+
+create table generation_reasons (
+  tenant_id uuid not null,
+  generation_id uuid not null,
+  source text not null,
+  reason text not null,
+  included boolean not null,
+  count integer not null,
+  constraint generation_reasons_tenant_id_generation_id_fkey FOREIGN KEY (tenant_id, generation_id) REFERENCES generations(tenant_id, id) ON DELETE CASCADE,
+  constraint generation_reasons_pkey PRIMARY KEY (tenant_id, reason, generation_id, source, included)
+);
+CREATE INDEX generation_reasons_by_generation ON public.generation_reasons USING btree (tenant_id, generation_id);
+alter table generation_reasons enable row level security;
+alter table generation_reasons force row level security;
+create policy tenant_isolation on generation_reasons for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+create policy worker_across_tenants on generation_reasons for all to shiftwork_worker using (true) with check (true);
+grant delete, insert, select, update on generation_reasons to shiftwork_api;
+grant delete, insert, select, update on generation_reasons to shiftwork_worker;
+
+create table generations (
+  tenant_id uuid not null,
+  id uuid not null,
+  chat_id uuid,
+  owner_id text,
+  status text not null default 'queued'::text,
+  action text not null,
+  provider_id uuid not null,
+  provider_kind text not null,
+  model text not null,
+  strategy text not null,
+  seed text not null,
+  epoch integer not null default 0,
+  fence integer not null default 0,
+  attempts integer not null default 0,
+  max_attempts integer not null default 3,
+  worker_id uuid,
+  input_message_id uuid,
+  output_message_id uuid,
+  retry_of uuid,
+  created_at timestamp with time zone not null default now(),
+  dispatched_at timestamp with time zone,
+  started_at timestamp with time zone,
+  first_token_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  deadline_at timestamp with time zone not null,
+  cancel_requested_at timestamp with time zone,
+  cancel_reason text,
+  error jsonb,
+  error_code text,
+  finish_reason text,
+  input_tokens integer,
+  output_tokens integer,
+  cache_read_tokens integer,
+  context jsonb,
+  stages jsonb,
+  metadata jsonb,
+  request_id text,
+  constraint generations_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
+  constraint generations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+  constraint generations_pkey PRIMARY KEY (tenant_id, id),
+  constraint generations_id_key UNIQUE (id)
+) with (fillfactor=70);
+CREATE INDEX generations_active_by_chat ON public.generations USING btree (tenant_id, chat_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX generations_by_chat ON public.generations USING btree (tenant_id, chat_id, id DESC);
+CREATE INDEX generations_by_deadline ON public.generations USING btree (deadline_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX generations_in_flight ON public.generations USING btree (tenant_id, dispatched_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX generations_running_by_worker ON public.generations USING btree (worker_id) WHERE (status = 'running'::text);
+CREATE INDEX generations_undispatched ON public.generations USING btree (tenant_id, id) WHERE ((status = 'queued'::text) AND (dispatched_at IS NULL));
+CREATE UNIQUE INDEX generations_one_running_per_chat ON public.generations USING btree (tenant_id, chat_id) WHERE (status = 'running'::text);
+alter table generations enable row level security;
+alter table generations force row level security;
+create policy tenant_isolation on generations for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+create policy worker_across_tenants on generations for all to shiftwork_worker using (true) with check (true);
+grant delete, insert, select, update on generations to shiftwork_api;
+grant delete, insert, select, update on generations to shiftwork_worker;
+
+create table idempotency_keys (
+  tenant_id uuid not null,
+  method text not null,
+  path text not null,
+  key text not null,
+  fingerprint bytea not null,
+  generation_id uuid,
+  status integer not null,
+  body jsonb not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint idempotency_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+  constraint idempotency_keys_pkey PRIMARY KEY (tenant_id, method, path, key)
+);
+CREATE INDEX idempotency_keys_by_expiry ON public.idempotency_keys USING btree (expires_at);
+alter table idempotency_keys enable row level security;
+alter table idempotency_keys force row level security;
+create policy tenant_isolation on idempotency_keys for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on idempotency_keys to shiftwork_api;
+grant delete, insert, select, update on idempotency_keys to shiftwork_worker;
+
+create table imports (
+  tenant_id uuid not null,
+  id uuid not null,
+  kind text not null,
+  file_name text,
+  result jsonb not null,
+  warnings jsonb not null default '[]'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  constraint imports_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+  constraint imports_pkey PRIMARY KEY (tenant_id, id)
+);
+alter table imports enable row level security;
+alter table imports force row level security;
+create policy tenant_isolation on imports for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on imports to shiftwork_api;
+grant delete, insert, select, update on imports to shiftwork_worker;
+
+create table lorebook_bindings (
+  tenant_id uuid not null,
+  lorebook_id uuid not null,
+  chat_id uuid,
+  persona_id uuid,
+  character_id uuid,
+  created_at timestamp with time zone not null default now(),
+  constraint lorebook_bindings_check CHECK ((num_nonnulls(chat_id, persona_id, character_id) <= 1)),
+  constraint lorebook_bindings_tenant_id_character_id_fkey FOREIGN KEY (tenant_id, character_id) REFERENCES characters(tenant_id, id) ON DELETE CASCADE,
+  constraint lorebook_bindings_tenant_id_chat_id_fkey FOREIGN KEY (tenant_id, chat_id) REFERENCES chats(tenant_id, id) ON DELETE CASCADE,
+  constraint lorebook_bindings_tenant_id_lorebook_id_fkey FOREIGN KEY (tenant_id, lorebook_id) REFERENCES lorebooks(tenant_id, id) ON DELETE CASCADE,
+  constraint lorebook_bindings_tenant_id_persona_id_fkey FOREIGN KEY (tenant_id, persona_id) REFERENCES personas(tenant_id, id) ON DELETE CASCADE,
+  constraint lorebook_bindings_tenant_id_lorebook_id_chat_id_persona_id__key UNIQUE NULLS NOT DISTINCT (tenant_id, lorebook_id, chat_id, persona_id, character_id)
+);
+alter table lorebook_bindings enable row level security;
+alter table lorebook_bindings force row level security;
+create policy tenant_isolation on lorebook_bindings for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on lorebook_bindings to shiftwork_api;
+grant delete, insert, select, update on lorebook_bindings to shiftwork_worker;
+
+create table lorebook_entries (
+  tenant_id uuid not null,
+  id uuid not null,
+  lorebook_id uuid not null,
+  uid integer not null,
+  data jsonb not null,
+  source jsonb,
+  created_at timestamp with time zone not null default now(),
+  constraint lorebook_entries_tenant_id_lorebook_id_fkey FOREIGN KEY (tenant_id, lorebook_id) REFERENCES lorebooks(tenant_id, id) ON DELETE CASCADE,
+  constraint lorebook_entries_pkey PRIMARY KEY (tenant_id, id),
+  constraint lorebook_entries_tenant_id_lorebook_id_uid_key UNIQUE (tenant_id, lorebook_id, uid)
+);
+alter table lorebook_entries enable row level security;
+alter table lorebook_entries force row level security;
+create policy tenant_isolation on lorebook_entries for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on lorebook_entries to shiftwork_api;
+grant delete, insert, select, update on lorebook_entries to shiftwork_worker;
+
+create table lorebooks (
+  tenant_id uuid not null,
+  id uuid not null,
+  name text not null,
+  scan_depth integer,
+  budget_tokens integer,
+  word_boundaries text not null default 'unicode'::text,
+  source jsonb,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint lorebooks_budget_tokens_check CHECK ((budget_tokens > 0)),
+  constraint lorebooks_scan_depth_check CHECK ((scan_depth >= 0)),
+  constraint lorebooks_word_boundaries_check CHECK ((word_boundaries = ANY (ARRAY['unicode'::text, 'ascii'::text]))),
+  constraint lorebooks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+  constraint lorebooks_pkey PRIMARY KEY (tenant_id, id)
+);
+alter table lorebooks enable row level security;
+alter table lorebooks force row level security;
+create policy tenant_isolation on lorebooks for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on lorebooks to shiftwork_api;
+grant delete, insert, select, update on lorebooks to shiftwork_worker;
+
+create table memories (
+  tenant_id uuid not null,
+  id uuid not null,
+  chat_id uuid,
+  character_id uuid,
+  content text not null,
+  pinned boolean not null default false,
+  source_message_id uuid,
+  created_at timestamp with time zone not null default now(),
+  constraint memories_check CHECK ((num_nonnulls(chat_id, character_id) = 1)),
+  constraint memories_tenant_id_character_id_fkey FOREIGN KEY (tenant_id, character_id) REFERENCES characters(tenant_id, id) ON DELETE CASCADE,
+  constraint memories_tenant_id_chat_id_fkey FOREIGN KEY (tenant_id, chat_id) REFERENCES chats(tenant_id, id) ON DELETE CASCADE,
+  constraint memories_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+  constraint memories_pkey PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX memories_by_character ON public.memories USING btree (tenant_id, character_id) WHERE (character_id IS NOT NULL);
+CREATE INDEX memories_by_chat ON public.memories USING btree (tenant_id, chat_id) WHERE (chat_id IS NOT NULL);
+alter table memories enable row level security;
+alter table memories force row level security;
+create policy tenant_isolation on memories for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on memories to shiftwork_api;
+grant delete, insert, select, update on memories to shiftwork_worker;
+
+create table messages (
+  tenant_id uuid not null,
+  id uuid not null,
+  chat_id uuid not null,
+  branch integer not null default 0,
+  seq integer not null,
+  variant integer not null default 0,
+  active boolean not null default true,
+  role text not null,
+  content text not null,
+  name text,
+  tool_calls jsonb not null default '[]'::jsonb,
+  tool_call_id text,
+  pinned boolean not null default false,
+  hidden boolean not null default false,
+  partial boolean not null default false,
+  failed boolean not null default false,
+  generation_id uuid,
+  meta jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  constraint messages_role_check CHECK ((role = ANY (ARRAY['system'::text, 'user'::text, 'assistant'::text, 'tool'::text]))),
+  constraint messages_seq_check CHECK ((seq > 0)),
+  constraint messages_variant_check CHECK ((variant >= 0)),
+  constraint messages_tenant_id_chat_id_fkey FOREIGN KEY (tenant_id, chat_id) REFERENCES chats(tenant_id, id) ON DELETE CASCADE,
+  constraint messages_pkey PRIMARY KEY (tenant_id, id),
+  constraint messages_tenant_id_chat_id_branch_seq_variant_key UNIQUE (tenant_id, chat_id, branch, seq, variant)
+);
+CREATE UNIQUE INDEX messages_one_active_variant ON public.messages USING btree (tenant_id, chat_id, branch, seq) WHERE active;
+CREATE UNIQUE INDEX messages_one_reply_per_generation ON public.messages USING btree (tenant_id, generation_id) WHERE (generation_id IS NOT NULL);
+alter table messages enable row level security;
+alter table messages force row level security;
+create policy tenant_isolation on messages for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on messages to shiftwork_api;
+grant delete, insert, select, update on messages to shiftwork_worker;
+
+create table personas (
+  tenant_id uuid not null,
+  id uuid not null,
+  name text not null,
+  description text not null default ''::text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint personas_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+  constraint personas_pkey PRIMARY KEY (tenant_id, id)
+);
+alter table personas enable row level security;
+alter table personas force row level security;
+create policy tenant_isolation on personas for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on personas to shiftwork_api;
+grant delete, insert, select, update on personas to shiftwork_worker;
+
+create table prompt_context_audits (
+  tenant_id uuid not null,
+  chat_id uuid not null,
+  slot text not null,
+  generation_id uuid not null,
+  attempt integer not null,
+  status text not null,
+  error_code text,
+  provider_id uuid not null,
+  provider_kind text not null,
+  model text not null,
+  strategy text not null,
+  tokenizer_profile text not null,
+  approximate boolean not null,
+  context_limit integer not null,
+  reserved_for_reply integer not null,
+  prompt_tokens integer,
+  included integer not null,
+  excluded integer not null,
+  summarised integer not null,
+  truncated integer not null,
+  assembly_hash text,
+  prefix_hash text,
+  created_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  document bytea not null storage e,
+  patch jsonb not null default '{}'::jsonb,
+  constraint prompt_context_audits_slot_check CHECK ((slot = ANY (ARRAY['prepared'::text, 'finished'::text]))),
+  constraint prompt_context_audits_status_check CHECK ((status = ANY (ARRAY['prepared'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
+  constraint prompt_context_audits_tenant_id_chat_id_fkey FOREIGN KEY (tenant_id, chat_id) REFERENCES chats(tenant_id, id) ON DELETE CASCADE,
+  constraint prompt_context_audits_pkey PRIMARY KEY (tenant_id, chat_id, slot)
+);
+CREATE INDEX prompt_context_audits_by_generation ON public.prompt_context_audits USING btree (tenant_id, generation_id);
+alter table prompt_context_audits enable row level security;
+alter table prompt_context_audits force row level security;
+create policy tenant_isolation on prompt_context_audits for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on prompt_context_audits to shiftwork_api;
+grant delete, insert, select, update on prompt_context_audits to shiftwork_worker;
+
+create table providers (
+  tenant_id uuid not null,
+  id uuid not null,
+  name text not null,
+  kind text not null,
+  base_url text not null default ''::text,
+  secret bytea,
+  allow_private_network boolean not null default false,
+  models jsonb not null default '[]'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  constraint providers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+  constraint providers_pkey PRIMARY KEY (tenant_id, id)
+);
+alter table providers enable row level security;
+alter table providers force row level security;
+create policy admin_lists on providers for all to shiftwork_admin using (true) with check (true);
+create policy tenant_isolation on providers for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on providers to shiftwork_admin;
+grant select on providers to shiftwork_api;
+grant select on providers to shiftwork_worker;
+
+create table tenant_settings (
+  tenant_id uuid not null,
+  settings jsonb not null default '{}'::jsonb,
+  constraint tenant_settings_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+  constraint tenant_settings_pkey PRIMARY KEY (tenant_id)
+);
+alter table tenant_settings enable row level security;
+alter table tenant_settings force row level security;
+create policy admin_lists on tenant_settings for all to shiftwork_admin using (true) with check (true);
+create policy tenant_isolation on tenant_settings for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on tenant_settings to shiftwork_admin;
+grant select on tenant_settings to shiftwork_api;
+grant select on tenant_settings to shiftwork_worker;
+
+create table tenants (
+  id uuid not null,
+  name text not null,
+  max_concurrency integer not null default 16,
+  max_queued integer not null default 10000,
+  created_at timestamp with time zone not null default now(),
+  constraint tenants_max_concurrency_check CHECK ((max_concurrency > 0)),
+  constraint tenants_max_queued_check CHECK ((max_queued > 0)),
+  constraint tenants_pkey PRIMARY KEY (id)
+);
+alter table tenants enable row level security;
+alter table tenants force row level security;
+create policy admin_lists on tenants for all to shiftwork_admin using (true) with check (true);
+create policy dispatch_limits on tenants for select to shiftwork_worker using (true);
+create policy tenant_isolation on tenants for all to public using ((id = current_tenant())) with check ((id = current_tenant()));
+grant delete, insert, select, update on tenants to shiftwork_admin;
+grant select on tenants to shiftwork_api;
+grant select on tenants to shiftwork_worker;
+
+create table workers (
+  id uuid not null,
+  host text not null,
+  pid integer not null,
+  slots integer not null,
+  started_at timestamp with time zone not null default now(),
+  heartbeat_at timestamp with time zone not null default now(),
+  constraint workers_pkey PRIMARY KEY (id)
+) with (fillfactor=50);
+alter table workers enable row level security;
+alter table workers force row level security;
+create policy admin_lists on workers for select to shiftwork_admin using (true);
+create policy workers_keep_their_own on workers for all to shiftwork_worker using (true) with check (true);
+grant select on workers to shiftwork_admin;
+grant delete, insert, select, update on workers to shiftwork_worker;

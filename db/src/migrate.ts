@@ -1,0 +1,43 @@
+import { Migrator, type Migration } from "kysely";
+import postgres from "postgres";
+import * as createRolesAndTenants from "../migrations/0001_create_roles_and_tenants.ts";
+import * as createConversations from "../migrations/0002_create_conversations.ts";
+import * as createGenerations from "../migrations/0003_create_generations.ts";
+import { openDatabase } from "./client.ts";
+import { ensureRoles } from "./roles.ts";
+
+/** Forward only, in order; a migration is never edited once it has been released. */
+const MIGRATIONS = {
+  "0001_create_roles_and_tenants": createRolesAndTenants,
+  "0002_create_conversations": createConversations,
+  "0003_create_generations": createGenerations,
+} as const satisfies Record<string, Migration>;
+
+export const LATEST_MIGRATION = Object.keys(MIGRATIONS).at(-1) ?? "";
+
+/** Brings the database at `url` up to date; returns the names of the migrations that ran. Safe to run at the same time twice. */
+export async function migrate(url: string): Promise<readonly string[]> {
+  const login = postgres(url, {
+    max: 1,
+    onnotice: () => {},
+    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+  });
+  try {
+    await ensureRoles(login);
+  } finally {
+    await login.end({ timeout: 5 });
+  }
+  const owner = openDatabase({ url, role: "shiftwork_owner", maxConnections: 1, applicationName: "shiftwork-migrate" });
+  try {
+    const migrator = new Migrator({ db: owner.db, provider: { getMigrations: async () => MIGRATIONS } });
+    const { error, results } = await migrator.migrateToLatest();
+    if (error) throw error;
+    const ran = (results ?? []).filter((result) => result.status === "Success").map((result) => result.migrationName);
+    if (ran.length > 0) {
+      await owner.client`grant select on kysely_migration to shiftwork_api, shiftwork_worker, shiftwork_admin`;
+    }
+    return ran;
+  } finally {
+    await owner.close();
+  }
+}

@@ -1,0 +1,152 @@
+import { sql } from "kysely";
+import type { ChatSettings } from "../tables.ts";
+import type { Tx } from "../transaction.ts";
+import type { IdPage } from "./characters.ts";
+import { EVENTS_CHANNEL } from "./generation-events.ts";
+import { CANCEL_CHANNEL } from "./generations.ts";
+
+export interface NewChat {
+  readonly id: string;
+  readonly title: string;
+  readonly characterId: string | null;
+  readonly personaId: string | null;
+  /** Opaque id of the end user the chat belongs to. */
+  readonly ownerId: string | null;
+  readonly settings: ChatSettings;
+  readonly metadata: object;
+}
+
+export interface ChatRow extends NewChat {
+  readonly revision: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export async function insertChat(tx: Tx, tenantId: string, chat: NewChat): Promise<void> {
+  await tx
+    .insertInto("chats")
+    .values({
+      tenant_id: tenantId,
+      id: chat.id,
+      title: chat.title,
+      character_id: chat.characterId,
+      persona_id: chat.personaId,
+      owner_id: chat.ownerId,
+      settings: chat.settings,
+      metadata: chat.metadata,
+    })
+    .execute();
+}
+
+/** `ownerId` set = another owner's chat is missing. */
+export async function findChat(tx: Tx, tenantId: string, id: string, ownerId: string | null): Promise<ChatRow | null> {
+  return (await selectChats(tx, tenantId, ownerId).where("id", "=", id).executeTakeFirst()) ?? null;
+}
+
+/** As `findChat`, and locks the row for the rest of the transaction. */
+export async function findChatLocked(
+  tx: Tx,
+  tenantId: string,
+  id: string,
+  ownerId: string | null,
+): Promise<ChatRow | null> {
+  return (await selectChats(tx, tenantId, ownerId).where("id", "=", id).forUpdate().executeTakeFirst()) ?? null;
+}
+
+/** Newest first. */
+export async function listChats(
+  tx: Tx,
+  tenantId: string,
+  ownerId: string | null,
+  page: IdPage,
+): Promise<readonly ChatRow[]> {
+  return selectChats(tx, tenantId, ownerId)
+    .$if(page.afterId !== null, (query) => query.where("id", "<", page.afterId ?? ""))
+    .orderBy("id", "desc")
+    .limit(page.limit)
+    .execute();
+}
+
+function selectChats(tx: Tx, tenantId: string, ownerId: string | null) {
+  return tx
+    .selectFrom("chats")
+    .select([
+      "id",
+      "title",
+      "character_id as characterId",
+      "persona_id as personaId",
+      "owner_id as ownerId",
+      "revision",
+      "settings",
+      "metadata",
+      "created_at as createdAt",
+      "updated_at as updatedAt",
+    ])
+    .where("tenant_id", "=", tenantId)
+    .$if(ownerId !== null, (query) => query.where("owner_id", "=", ownerId));
+}
+
+export interface StoppedGeneration {
+  readonly generationId: string;
+  readonly epoch: number;
+}
+
+/**
+ * Deletes a chat and every text that came from it. Its generations stay as numbers without a chat; active ones are
+ * cancelled here and returned, so that the queue can forget them. Call under the chat's lock; `publicId` is the id that
+ * stored answers show.
+ */
+export async function deleteChat(
+  tx: Tx,
+  tenantId: string,
+  chat: { readonly id: string; readonly publicId: string },
+): Promise<readonly StoppedGeneration[]> {
+  const stopped = await stopGenerations(tx, tenantId, chat.id);
+  await deleteStoredAnswers(tx, tenantId, chat);
+  await deleteTraces(tx, tenantId, chat.id);
+  await sql`
+    update generations set chat_id = null, metadata = null,
+      error = case when error is not null then error || '{"params": {}}' end
+    where tenant_id = ${tenantId} and chat_id = ${chat.id}
+  `.execute(tx);
+  await tx.deleteFrom("chats").where("tenant_id", "=", tenantId).where("id", "=", chat.id).execute();
+  return stopped;
+}
+
+async function stopGenerations(tx: Tx, tenantId: string, chatId: string): Promise<readonly StoppedGeneration[]> {
+  const { rows } = await sql<StoppedGeneration>`
+    update generations set
+      status = 'cancelled', finished_at = now(), cancel_reason = 'the chat was deleted',
+      cancel_requested_at = coalesce(cancel_requested_at, now())
+    where tenant_id = ${tenantId} and chat_id = ${chatId} and status in ('queued', 'running')
+    returning id as "generationId", epoch
+  `.execute(tx);
+  for (const { generationId } of rows) {
+    await sql`
+      select pg_notify(${CANCEL_CHANNEL}, ${generationId}), pg_notify(${EVENTS_CHANNEL}, ${generationId})
+    `.execute(tx);
+  }
+  return rows;
+}
+
+/** Answers kept for idempotent repeats hold text of the chat and would bring it back. */
+async function deleteStoredAnswers(tx: Tx, tenantId: string, chat: { id: string; publicId: string }): Promise<void> {
+  await sql`
+    delete from idempotency_keys
+    where tenant_id = ${tenantId} and (
+      generation_id in (select id from generations where tenant_id = ${tenantId} and chat_id = ${chat.id})
+      or position(${chat.publicId} in body::text) > 0
+      or position(${chat.publicId} in path) > 0
+    )
+  `.execute(tx);
+}
+
+async function deleteTraces(tx: Tx, tenantId: string, chatId: string): Promise<void> {
+  for (const table of ["generation_attempts", "generation_events", "generation_labels"] as const) {
+    await sql`
+      delete from ${sql.table(table)} where tenant_id = ${tenantId} and generation_id in (
+        select id from generations where tenant_id = ${tenantId} and chat_id = ${chatId}
+      )
+    `.execute(tx);
+  }
+}

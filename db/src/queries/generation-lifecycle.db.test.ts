@@ -1,0 +1,354 @@
+import type { TerminalStatus } from "@shiftwork/contracts";
+import { uuidv7 } from "uuidv7";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { openDatabase, type Database } from "../client.ts";
+import {
+  insertTestChat,
+  insertTestGeneration,
+  openTestDatabase,
+  type TestChat,
+  type TestDatabase,
+} from "../testing/index.ts";
+import { withTenant, type Tx } from "../transaction.ts";
+import { findUndispatched, markDispatched } from "./dispatch.ts";
+import { appendEventsFenced, readEvents, readStreamedText } from "./generation-events.ts";
+import {
+  claimGeneration,
+  endGeneration,
+  handBackRun,
+  NO_USAGE,
+  requeueLostRun,
+  type Claim,
+} from "./generation-lifecycle.ts";
+import { findGeneration, requestCancel } from "./generations.ts";
+import { findPastDeadline, findRunsOfDeadWorkers } from "./held-runs.ts";
+import { findChatAudit, prepareAudit } from "./prompt-context-audits.ts";
+import { heartbeat } from "./workers.ts";
+
+let test: TestDatabase;
+let admin: Database;
+let api: Database;
+let worker: Database;
+let chat: TestChat;
+const workerId = uuidv7();
+
+beforeAll(async () => {
+  test = await openTestDatabase(inject("databaseUrl"));
+  const open = (role: "shiftwork_admin" | "shiftwork_api" | "shiftwork_worker") =>
+    openDatabase({ url: test.url, role, maxConnections: 10, applicationName: "test" });
+  admin = open("shiftwork_admin");
+  api = open("shiftwork_api");
+  worker = open("shiftwork_worker");
+});
+
+afterAll(async () => {
+  await Promise.all([admin.close(), api.close(), worker.close()]);
+  await test.drop();
+});
+
+beforeEach(async () => {
+  chat = await insertTestChat(admin.db, api.db);
+});
+
+const asWorker = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => withTenant(worker.db, chat.tenantId, work);
+
+async function claimNew(): Promise<Claim> {
+  const generationId = await insertTestGeneration(api.db, chat);
+  const claim = await asWorker((tx) =>
+    claimGeneration(tx, { tenantId: chat.tenantId, generationId, epoch: 0 }, workerId),
+  );
+  if (!claim) throw new Error("nothing was claimed");
+  return claim;
+}
+
+function ending(claim: Claim, status: TerminalStatus, text: string) {
+  return {
+    tenantId: claim.tenantId,
+    generationId: claim.generationId,
+    chatId: claim.chatId,
+    expected: { status: "running", fence: claim.fence },
+    status,
+    error: null,
+    finishReason: "stop",
+    usage: NO_USAGE,
+    text,
+    toolCalls: [],
+    firstTokenAt: new Date(),
+    context: null,
+    stages: null,
+    auditPatch: {},
+  } as const;
+}
+
+const generation = (id: string) => asWorker((tx) => findGeneration(tx, chat.tenantId, id));
+const replies = () =>
+  asWorker((tx) =>
+    tx
+      .selectFrom("messages")
+      .selectAll()
+      .where("tenant_id", "=", chat.tenantId)
+      .where("role", "=", "assistant")
+      .orderBy("variant")
+      .execute(),
+  );
+const eventTypes = async (id: string) =>
+  (await asWorker((tx) => readEvents(tx, chat.tenantId, id, 0, 100))).map((event) => event.type);
+
+describe("a claim", () => {
+  it("is given once: the queue may deliver twice", async () => {
+    const generationId = await insertTestGeneration(api.db, chat);
+    const job = { tenantId: chat.tenantId, generationId, epoch: 0 };
+    const claims = await Promise.all(
+      Array.from({ length: 6 }, () => asWorker((tx) => claimGeneration(tx, job, uuidv7()))),
+    );
+    expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
+  });
+
+  it("is refused for an older dispatch, a cancelled generation and one past its deadline", async () => {
+    const late = await insertTestGeneration(api.db, chat, -1);
+    expect(
+      await asWorker((tx) => claimGeneration(tx, { tenantId: chat.tenantId, generationId: late, epoch: 0 }, workerId)),
+    ).toBeNull();
+    const queued = await insertTestGeneration(api.db, chat);
+    expect(
+      await asWorker((tx) =>
+        claimGeneration(tx, { tenantId: chat.tenantId, generationId: queued, epoch: 7 }, workerId),
+      ),
+    ).toBeNull();
+    await withTenant(api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, queued, null));
+    expect(
+      await asWorker((tx) =>
+        claimGeneration(tx, { tenantId: chat.tenantId, generationId: queued, epoch: 0 }, workerId),
+      ),
+    ).toBeNull();
+  });
+});
+
+describe("ending a generation", () => {
+  it("stores reply, status and terminal event together", async () => {
+    const claim = await claimNew();
+    const ended = await asWorker((tx) => endGeneration(tx, ending(claim, "completed", "Hello there.")));
+    expect(ended?.status).toBe("completed");
+    expect(await generation(claim.generationId)).toMatchObject({
+      status: "completed",
+      outputMessageId: ended?.messageId,
+    });
+    expect(await replies()).toMatchObject([{ content: "Hello there.", seq: 2, active: true, partial: false }]);
+    expect(await eventTypes(claim.generationId)).toEqual([
+      "generation.queued",
+      "generation.started",
+      "generation.completed",
+    ]);
+  });
+
+  it("is refused to an attempt that lost its fence, and writes nothing", async () => {
+    const first = await claimNew();
+    await asWorker((tx) => requeueLostRun(tx, first, false));
+    const job = { tenantId: chat.tenantId, generationId: first.generationId, epoch: 1 };
+    const second = await asWorker((tx) => claimGeneration(tx, job, uuidv7()));
+    expect(second?.fence).toBe(first.fence + 1);
+    expect(await asWorker((tx) => endGeneration(tx, ending(first, "completed", "from the dead")))).toBeNull();
+    expect(await replies()).toEqual([]);
+    expect(await generation(first.generationId)).toMatchObject({ status: "running" });
+  });
+
+  it("happens once, however many try", async () => {
+    const claim = await claimNew();
+    const tries = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => asWorker((tx) => endGeneration(tx, ending(claim, "completed", `try ${n}`)))),
+    );
+    expect(tries.filter((ended) => ended !== null)).toHaveLength(1);
+    expect(await replies()).toHaveLength(1);
+    expect((await eventTypes(claim.generationId)).filter((type) => type === "generation.completed")).toHaveLength(1);
+  });
+
+  it("keeps the text of a failed run for the eye only, and of a blank run nothing", async () => {
+    const failed = await claimNew();
+    await asWorker((tx) => endGeneration(tx, ending(failed, "failed", "half a sen")));
+    expect(await replies()).toMatchObject([{ partial: true, failed: true, active: false }]);
+    const blank = await claimNew();
+    expect(await asWorker((tx) => endGeneration(tx, ending(blank, "cancelled", " \n")))).toMatchObject({
+      messageId: null,
+    });
+    expect(await replies()).toHaveLength(1);
+  });
+
+  it("makes a retry's reply the active variant beside the failed one", async () => {
+    const failed = await claimNew();
+    await asWorker((tx) => endGeneration(tx, ending(failed, "failed", "half")));
+    const retry = await claimNew();
+    await asWorker((tx) => endGeneration(tx, ending(retry, "completed", "whole")));
+    expect(await replies()).toMatchObject([
+      { content: "half", seq: 2, variant: 0, active: false },
+      { content: "whole", seq: 2, variant: 1, active: true },
+    ]);
+  });
+
+  it("drops tool calls of a run that did not complete", async () => {
+    const claim = await claimNew();
+    const call = { id: "call_1", name: "look", arguments: '{"at":' };
+    await asWorker((tx) => endGeneration(tx, { ...ending(claim, "cancelled", "Looking"), toolCalls: [call] }));
+    expect(await replies()).toMatchObject([{ content: "Looking", tool_calls: [], partial: true }]);
+  });
+});
+
+describe("a cancel", () => {
+  it("ends a queued generation in the same statement", async () => {
+    const id = await insertTestGeneration(api.db, chat);
+    const cancel = () => withTenant(api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, id, "enough"));
+    expect(await cancel()).toMatchObject({ outcome: "cancelled" });
+    expect(await cancel()).toMatchObject({ outcome: "already", status: "cancelled" });
+    expect(await eventTypes(id)).toEqual(["generation.queued", "generation.cancelled"]);
+  });
+
+  it("accepted before the end wins over completion, and keeps what was streamed", async () => {
+    const claim = await claimNew();
+    const accepted = await withTenant(api.db, chat.tenantId, (tx) =>
+      requestCancel(tx, chat.tenantId, claim.generationId, null),
+    );
+    expect(accepted.outcome).toBe("signalled");
+    const ended = await asWorker((tx) => endGeneration(tx, ending(claim, "completed", "All of it.")));
+    expect(ended?.status).toBe("cancelled");
+    expect(await replies()).toMatchObject([{ content: "All of it.", partial: true, failed: false, active: true }]);
+  });
+
+  it("raced against completion never leaves an accepted cancel completed, nor a refused one cancelled", async () => {
+    const races = await Promise.all(
+      Array.from({ length: 60 }, async () => {
+        const own = await insertTestChat(admin.db, api.db);
+        const generationId = await insertTestGeneration(api.db, own);
+        const job = { tenantId: own.tenantId, generationId, epoch: 0 };
+        const claim = await withTenant(worker.db, own.tenantId, (tx) => claimGeneration(tx, job, workerId));
+        if (!claim) throw new Error("nothing was claimed");
+        const [cancel, ended] = await Promise.all([
+          withTenant(api.db, own.tenantId, (tx) => requestCancel(tx, own.tenantId, generationId, null)),
+          withTenant(worker.db, own.tenantId, (tx) => endGeneration(tx, ending(claim, "completed", "text"))),
+        ]);
+        return `${cancel.outcome} → ${ended?.status}`;
+      }),
+    );
+    expect(races.filter((race) => race !== "signalled → cancelled" && race !== "finished → completed")).toEqual([]);
+  });
+});
+
+describe("live events", () => {
+  it("of an attempt that lost its fence are refused", async () => {
+    const first = await claimNew();
+    const events = [{ type: "message.delta", data: { delta: "Hel", index: 0 } }] as const;
+    expect(await asWorker((tx) => appendEventsFenced(tx, { ...first, events }))).toBe(true);
+    await asWorker((tx) => requeueLostRun(tx, first, true));
+    expect(await asWorker((tx) => appendEventsFenced(tx, { ...first, events }))).toBe(false);
+    expect(await eventTypes(first.generationId)).toEqual([
+      "generation.queued",
+      "generation.started",
+      "message.delta",
+      "generation.retrying",
+    ]);
+  });
+
+  it("are numbered without holes, and text counts from the last reset", async () => {
+    const claim = await claimNew();
+    const delta = (text: string, index: number) => ({ type: "message.delta", data: { delta: text, index } }) as const;
+    await asWorker((tx) => appendEventsFenced(tx, { ...claim, events: [delta("a", 0), delta("b", 1)] }));
+    await asWorker((tx) => requeueLostRun(tx, claim, true));
+    expect(await asWorker((tx) => readStreamedText(tx, chat.tenantId, claim.generationId))).toBe("");
+    const job = { tenantId: chat.tenantId, generationId: claim.generationId, epoch: 1 };
+    const again = await asWorker((tx) => claimGeneration(tx, job, workerId));
+    await asWorker((tx) => appendEventsFenced(tx, { ...again!, events: [delta("c", 0)] }));
+    expect(await asWorker((tx) => readStreamedText(tx, chat.tenantId, claim.generationId))).toBe("c");
+    const seqs = (await asWorker((tx) => readEvents(tx, chat.tenantId, claim.generationId, 0, 100))).map(
+      (event) => event.seq,
+    );
+    expect(seqs).toEqual(seqs.map((_, n) => n + 1));
+  });
+});
+
+describe("audits", () => {
+  const audit = (claim: Claim) => ({
+    tenantId: claim.tenantId,
+    chatId: claim.chatId,
+    generationId: claim.generationId,
+    attempt: claim.attempt,
+    providerId: claim.providerId,
+    providerKind: "echo",
+    model: claim.model,
+    strategy: "truncate",
+    tokenizerProfile: "openai:o200k_base",
+    approximate: false,
+    contextLimit: 8192,
+    reservedForReply: 1024,
+    promptTokens: 12,
+    included: 2,
+    excluded: 0,
+    summarised: 0,
+    truncated: 0,
+    assemblyHash: "a",
+    prefixHash: "b",
+    document: Buffer.from("document"),
+    reasons: [{ source: "input", reason: "current_input", included: true, count: 1 }],
+  });
+  const both = () => asWorker((tx) => findChatAudit(tx, chat.tenantId, chat.chatId));
+
+  it("stand at most once prepared and once finished per chat; finishing replaces", async () => {
+    const first = await claimNew();
+    await asWorker((tx) => prepareAudit(tx, audit(first)));
+    expect(await both()).toMatchObject({ finished: null, prepared: { generationId: first.generationId } });
+    await asWorker((tx) => endGeneration(tx, ending(first, "completed", "one")));
+    const second = await claimNew();
+    await asWorker((tx) => prepareAudit(tx, audit(second)));
+    expect(await both()).toMatchObject({
+      finished: { generationId: first.generationId, status: "completed" },
+      prepared: { generationId: second.generationId },
+    });
+    await asWorker((tx) => endGeneration(tx, ending(second, "cancelled", "two")));
+    expect(await both()).toMatchObject({
+      finished: { generationId: second.generationId, status: "cancelled" },
+      prepared: null,
+    });
+  });
+
+  it("of the last run stay when a run ends before it prepared one", async () => {
+    const first = await claimNew();
+    await asWorker((tx) => prepareAudit(tx, audit(first)));
+    await asWorker((tx) => endGeneration(tx, ending(first, "completed", "one")));
+    const second = await claimNew();
+    await asWorker((tx) => endGeneration(tx, ending(second, "cancelled", "")));
+    expect(await both()).toMatchObject({ finished: { generationId: first.generationId } });
+  });
+});
+
+describe("dispatching", () => {
+  it("gives each tenant up to its own limit, oldest first, within the window of living slots", async () => {
+    const noisy = await insertTestChat(admin.db, api.db, { maxConcurrency: 2 });
+    const ids = [];
+    for (let n = 0; n < 4; n += 1) ids.push(await insertTestGeneration(api.db, noisy));
+    const quiet = await insertTestGeneration(api.db, chat);
+    const window = { windowRatio: 1, deadAfterMs: 5_000 };
+    expect(await findUndispatched(worker.db, window)).toEqual([]);
+    await heartbeat(worker.db, { id: uuidv7(), host: "h", pid: 1, slots: 50 });
+    const mine = (await findUndispatched(worker.db, window)).filter((row) =>
+      [noisy.tenantId, chat.tenantId].includes(row.tenantId),
+    );
+    expect(mine.map((row) => row.generationId)).toEqual([ids[0], ids[1], quiet]);
+    await markDispatched(worker.db, mine);
+    const next = (await findUndispatched(worker.db, window)).filter((row) => row.tenantId === noisy.tenantId);
+    expect(next).toEqual([]);
+  });
+
+  it("finds the runs of silent workers and generations past their deadline", async () => {
+    const claim = await claimNew();
+    const silent = await findRunsOfDeadWorkers(worker.db, 5_000, 100);
+    expect(silent.map((run) => run.generationId)).toContain(claim.generationId);
+    await heartbeat(worker.db, { id: workerId, host: "h", pid: 1, slots: 1 });
+    const alive = await findRunsOfDeadWorkers(worker.db, 5_000, 100);
+    expect(alive.map((run) => run.generationId)).not.toContain(claim.generationId);
+    const late = await insertTestGeneration(api.db, chat, -10_000);
+    expect((await findPastDeadline(worker.db, 1_000, 100)).map((run) => run.generationId)).toContain(late);
+  });
+
+  it("a run handed back during a drain does not count its attempt", async () => {
+    const claim = await claimNew();
+    expect(await asWorker((tx) => handBackRun(tx, claim, false))).toBe(true);
+    expect(await generation(claim.generationId)).toMatchObject({ status: "queued", attempts: 0, epoch: 1 });
+  });
+});

@@ -1,0 +1,255 @@
+import type { NewEvent, Problem, TerminalStatus } from "@shiftwork/contracts";
+import type { StageReport, ToolCall } from "@shiftwork/pipeline";
+import { sql } from "kysely";
+import type { AuditPatch, GenerationContext, GenerationRequest } from "../tables.ts";
+import type { Tx } from "../transaction.ts";
+import { bumpChatRevision, lockChat } from "./chat-revision.ts";
+import { appendEvents } from "./generation-events.ts";
+import { DISPATCH_CHANNEL, findGenerationRequest } from "./generations.ts";
+import { storeReply } from "./messages-of-generations.ts";
+import { finishAudit } from "./prompt-context-audits.ts";
+
+/** A run a worker holds. `fence` guards every write it makes from here on. */
+export interface Claim {
+  readonly tenantId: string;
+  readonly generationId: string;
+  readonly chatId: string;
+  readonly fence: number;
+  readonly attempt: number;
+  readonly action: string;
+  readonly providerId: string;
+  readonly providerKind: string;
+  readonly model: string;
+  readonly strategy: string;
+  readonly seed: string;
+  readonly inputMessageId: string;
+  readonly deadlineAt: Date;
+  readonly request: GenerationRequest;
+}
+
+/**
+ * Takes a dispatched generation for this worker; null = there is nothing to run (cancelled, already claimed, an older
+ * dispatch, past its deadline, chat deleted), which is normal: the queue delivers at least once.
+ */
+export async function claimGeneration(
+  tx: Tx,
+  job: { readonly tenantId: string; readonly generationId: string; readonly epoch: number },
+  workerId: string,
+): Promise<Claim | null> {
+  const { rows } = await sql<Omit<Claim, "request" | "tenantId">>`
+    update generations set
+      status = 'running', fence = fence + 1, attempts = attempts + 1, worker_id = ${workerId},
+      started_at = coalesce(started_at, now()), first_token_at = null
+    where tenant_id = ${job.tenantId} and id = ${job.generationId}
+      and status = 'queued' and epoch = ${job.epoch}
+      and cancel_requested_at is null and deadline_at > now() and chat_id is not null
+    returning id as "generationId", chat_id as "chatId", fence, attempts as attempt, action,
+      provider_id as "providerId", provider_kind as "providerKind", model, strategy, seed,
+      input_message_id as "inputMessageId", deadline_at as "deadlineAt"
+  `.execute(tx);
+  const row = rows[0];
+  if (!row) return null;
+  const request = await findGenerationRequest(tx, job.tenantId, job.generationId);
+  if (!request) throw new Error(`generation ${job.generationId} has no stored request`);
+  await tx
+    .insertInto("generation_attempts")
+    .values({
+      tenant_id: job.tenantId,
+      generation_id: row.generationId,
+      attempt: row.attempt,
+      fence: row.fence,
+      worker_id: workerId,
+    })
+    .execute();
+  const started: NewEvent = { type: "generation.started", data: { attempt: row.attempt, worker: workerId } };
+  await appendEvents(tx, { tenantId: job.tenantId, generationId: row.generationId, events: [started] });
+  return { ...row, tenantId: job.tenantId, request };
+}
+
+/** Which state the row must be in for the ending to count; anything else means somebody else ended or took it. */
+export type Expected =
+  | { readonly status: "running"; readonly fence: number }
+  | { readonly status: "queued"; readonly epoch: number };
+
+export interface Ending {
+  readonly tenantId: string;
+  readonly generationId: string;
+  readonly chatId: string | null;
+  readonly expected: Expected;
+  /** What the run came to; an accepted cancel overrides it. */
+  readonly status: TerminalStatus;
+  readonly error: Problem | null;
+  readonly finishReason: string | null;
+  readonly usage: Usage;
+  readonly text: string;
+  /** Complete calls only; a run that did not complete stores none. */
+  readonly toolCalls: readonly ToolCall[];
+  readonly firstTokenAt: Date | null;
+  readonly context: GenerationContext | null;
+  readonly stages: readonly StageReport[] | null;
+  readonly auditPatch: AuditPatch;
+}
+
+export interface Usage {
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly cacheReadTokens: number | null;
+}
+
+export const NO_USAGE: Usage = { inputTokens: null, outputTokens: null, cacheReadTokens: null };
+
+export interface Ended {
+  readonly status: TerminalStatus;
+  readonly messageId: string | null;
+}
+
+/**
+ * Ends a generation, whatever ended it: status, reply, usage, attempt, audit and terminal event in the caller's one
+ * transaction. Null = the row is not in the expected state any more; nothing was written and nothing may be.
+ * `prepareAuditFirst` writes the audit of a prompt that was refused before it could be prepared.
+ */
+export async function endGeneration(
+  tx: Tx,
+  ending: Ending,
+  prepareAuditFirst: (() => Promise<void>) | null = null,
+): Promise<Ended | null> {
+  // Chat before generation, as everywhere: accepting and deleting lock in this order too.
+  const chatId = ending.chatId && (await lockChat(tx, ending.tenantId, ending.chatId)) ? ending.chatId : null;
+  const ended = await endRow(tx, ending);
+  if (!ended) return null;
+  const error = ended.status === "failed" ? ending.error : null;
+  const messageId =
+    chatId === null
+      ? null
+      : await storeReply(tx, { ...ending, chatId, status: ended.status, inputMessageId: ended.inputMessageId });
+  if (messageId !== null && chatId !== null) {
+    await tx
+      .updateTable("generations")
+      .set({ output_message_id: messageId })
+      .where("tenant_id", "=", ending.tenantId)
+      .where("id", "=", ending.generationId)
+      .execute();
+    await bumpChatRevision(tx, ending.tenantId, chatId);
+  }
+  await endAttempt(tx, ending, ended.status);
+  if (chatId !== null) await prepareAuditFirst?.();
+  await finishAudit(tx, { ...ending, status: ended.status, errorCode: error?.code ?? null });
+  await appendEvents(tx, {
+    tenantId: ending.tenantId,
+    generationId: ending.generationId,
+    events: [terminalEvent(ended.status, messageId, error, ending)],
+  });
+  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
+  return { status: ended.status, messageId };
+}
+
+async function endRow(
+  tx: Tx,
+  ending: Ending,
+): Promise<{ readonly status: TerminalStatus; readonly inputMessageId: string } | null> {
+  const { expected, usage, error } = ending;
+  const guard =
+    expected.status === "running"
+      ? sql`status = 'running' and fence = ${expected.fence}`
+      : sql`status = 'queued' and epoch = ${expected.epoch}`;
+  const { rows } = await sql<{ status: TerminalStatus; inputMessageId: string }>`
+    update generations set
+      status        = case when cancel_requested_at is null then ${ending.status} else 'cancelled' end,
+      error         = case when cancel_requested_at is null then ${error}::jsonb end,
+      error_code    = case when cancel_requested_at is null then ${error?.code ?? null} end,
+      finish_reason = ${ending.finishReason},
+      input_tokens  = ${usage.inputTokens}, output_tokens = ${usage.outputTokens}, cache_read_tokens = ${usage.cacheReadTokens},
+      first_token_at = ${ending.firstTokenAt},
+      context       = coalesce(${ending.context}::jsonb, context),
+      stages        = coalesce(${ending.stages}::jsonb, stages),
+      finished_at   = now()
+    where tenant_id = ${ending.tenantId} and id = ${ending.generationId} and ${guard}
+    returning status, input_message_id as "inputMessageId"
+  `.execute(tx);
+  return rows[0] ?? null;
+}
+
+async function endAttempt(tx: Tx, ending: Ending, status: TerminalStatus): Promise<void> {
+  if (ending.expected.status !== "running") return;
+  await tx
+    .updateTable("generation_attempts")
+    .set({
+      ended_at: sql<Date>`now()`,
+      outcome: status,
+      error_code: status === "failed" ? (ending.error?.code ?? null) : null,
+      input_tokens: ending.usage.inputTokens,
+      output_tokens: ending.usage.outputTokens,
+    })
+    .where("tenant_id", "=", ending.tenantId)
+    .where("generation_id", "=", ending.generationId)
+    .where("fence", "=", ending.expected.fence)
+    .execute();
+}
+
+function terminalEvent(
+  status: TerminalStatus,
+  messageId: string | null,
+  error: Problem | null,
+  ending: Ending,
+): NewEvent {
+  const { inputTokens, outputTokens } = ending.usage;
+  const data = { status, messageId, finishReason: ending.finishReason, usage: { inputTokens, outputTokens }, error };
+  return { type: `generation.${status}`, data };
+}
+
+export interface LostRun {
+  readonly tenantId: string;
+  readonly generationId: string;
+  readonly fence: number;
+}
+
+/** Puts a run whose worker is gone back into the line, under a new epoch; false = it ended or was taken meanwhile. */
+export async function requeueLostRun(tx: Tx, run: LostRun, streamed: boolean): Promise<boolean> {
+  const { rows } = await sql<{ attempts: number }>`
+    update generations set status = 'queued', epoch = epoch + 1, dispatched_at = null, worker_id = null
+    where tenant_id = ${run.tenantId} and id = ${run.generationId} and status = 'running' and fence = ${run.fence}
+      and cancel_requested_at is null
+    returning attempts
+  `.execute(tx);
+  const row = rows[0];
+  if (!row) return false;
+  await tx
+    .updateTable("generation_attempts")
+    .set({ ended_at: sql<Date>`now()`, outcome: "lost", error_code: "WORKER_LOST" })
+    .where("tenant_id", "=", run.tenantId)
+    .where("generation_id", "=", run.generationId)
+    .where("fence", "=", run.fence)
+    .execute();
+  const retrying: NewEvent = {
+    type: "generation.retrying",
+    data: { attempt: row.attempts + 1, errorCode: "WORKER_LOST", nextAttemptAt: null, resetOutput: streamed },
+  };
+  await appendEvents(tx, { tenantId: run.tenantId, generationId: run.generationId, events: [retrying] });
+  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
+  return true;
+}
+
+/** Hands a run back during a drain: the attempt is not counted, the next worker starts from the beginning. */
+export async function handBackRun(tx: Tx, run: LostRun, streamed: boolean): Promise<boolean> {
+  const { rows } = await sql<{ attempts: number }>`
+    update generations set status = 'queued', epoch = epoch + 1, attempts = attempts - 1, dispatched_at = null, worker_id = null
+    where tenant_id = ${run.tenantId} and id = ${run.generationId} and status = 'running' and fence = ${run.fence}
+      and cancel_requested_at is null
+    returning attempts
+  `.execute(tx);
+  const row = rows[0];
+  if (!row) return false;
+  await tx
+    .deleteFrom("generation_attempts")
+    .where("tenant_id", "=", run.tenantId)
+    .where("generation_id", "=", run.generationId)
+    .where("fence", "=", run.fence)
+    .execute();
+  const retrying: NewEvent = {
+    type: "generation.retrying",
+    data: { attempt: row.attempts + 1, errorCode: "SHUTTING_DOWN", nextAttemptAt: null, resetOutput: streamed },
+  };
+  await appendEvents(tx, { tenantId: run.tenantId, generationId: run.generationId, events: [retrying] });
+  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
+  return true;
+}

@@ -1,0 +1,281 @@
+import type { GenerationStatus, NewEvent, Problem, TerminalStatus } from "@shiftwork/contracts";
+import { isTerminal } from "@shiftwork/contracts";
+import type { StageReport } from "@shiftwork/pipeline";
+import { sql } from "kysely";
+import type { GenerationContext, GenerationRequest } from "../tables.ts";
+import type { Tx } from "../transaction.ts";
+import { appendEvents } from "./generation-events.ts";
+
+/** Channel that wakes the dispatcher; no payload. */
+export const DISPATCH_CHANNEL = "shiftwork_dispatch";
+/** Channel that tells workers to abort; the payload is the generation's id. */
+export const CANCEL_CHANNEL = "shiftwork_cancel";
+
+export interface NewGeneration {
+  readonly id: string;
+  readonly chatId: string;
+  readonly ownerId: string | null;
+  readonly action: string;
+  readonly providerId: string;
+  readonly providerKind: string;
+  readonly model: string;
+  readonly strategy: string;
+  readonly seed: string;
+  readonly inputMessageId: string;
+  readonly retryOf: string | null;
+  readonly deadlineAt: Date;
+  readonly metadata: { readonly [key: string]: unknown };
+  readonly requestId: string | null;
+  readonly request: GenerationRequest;
+}
+
+/** A generation as stored. `chatId` and `metadata` are null once the chat is deleted. */
+export interface GenerationRow {
+  readonly id: string;
+  readonly chatId: string | null;
+  readonly ownerId: string | null;
+  readonly status: GenerationStatus;
+  readonly action: string;
+  readonly providerId: string;
+  readonly providerKind: string;
+  readonly model: string;
+  readonly strategy: string;
+  readonly seed: string;
+  readonly epoch: number;
+  readonly attempts: number;
+  readonly maxAttempts: number;
+  readonly inputMessageId: string | null;
+  readonly outputMessageId: string | null;
+  readonly retryOf: string | null;
+  readonly createdAt: Date;
+  readonly dispatchedAt: Date | null;
+  readonly startedAt: Date | null;
+  readonly firstTokenAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly deadlineAt: Date;
+  readonly cancelRequestedAt: Date | null;
+  readonly error: Problem | null;
+  readonly errorCode: string | null;
+  readonly finishReason: string | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly cacheReadTokens: number | null;
+  readonly context: GenerationContext | null;
+  readonly stages: readonly StageReport[] | null;
+  readonly metadata: object | null;
+  readonly requestId: string | null;
+}
+
+/** The chat's queued or running generation, if any. Decide under the chat row's lock. */
+export async function findActiveGeneration(
+  tx: Tx,
+  tenantId: string,
+  chatId: string,
+): Promise<{ readonly id: string; readonly status: GenerationStatus } | null> {
+  const row = await tx
+    .selectFrom("generations")
+    .select(["id", "status"])
+    .where("tenant_id", "=", tenantId)
+    .where("chat_id", "=", chatId)
+    .where("status", "in", ["queued", "running"])
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export async function countQueued(tx: Tx, tenantId: string): Promise<number> {
+  const row = await tx
+    .selectFrom("generations")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("tenant_id", "=", tenantId)
+    .where("status", "=", "queued")
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** The accepted generation: row (= the outbox), content, labels and its first event. The commit wakes the dispatcher. */
+export async function insertGeneration(tx: Tx, tenantId: string, generation: NewGeneration): Promise<void> {
+  await tx
+    .insertInto("generations")
+    .values({
+      tenant_id: tenantId,
+      id: generation.id,
+      chat_id: generation.chatId,
+      owner_id: generation.ownerId,
+      action: generation.action,
+      provider_id: generation.providerId,
+      provider_kind: generation.providerKind,
+      model: generation.model,
+      strategy: generation.strategy,
+      seed: generation.seed,
+      input_message_id: generation.inputMessageId,
+      retry_of: generation.retryOf,
+      deadline_at: generation.deadlineAt,
+      metadata: generation.metadata,
+      request_id: generation.requestId,
+    })
+    .execute();
+  await tx
+    .insertInto("generation_contents")
+    .values({
+      tenant_id: tenantId,
+      generation_id: generation.id,
+      chat_id: generation.chatId,
+      request: generation.request,
+    })
+    .execute();
+  const labels = labelsOf(generation.metadata);
+  if (labels.length > 0) {
+    await tx
+      .insertInto("generation_labels")
+      .values(labels.map((label) => ({ tenant_id: tenantId, generation_id: generation.id, ...label })))
+      .execute();
+  }
+  const queued: NewEvent = { type: "generation.queued", data: { position: null } };
+  await appendEvents(tx, { tenantId, generationId: generation.id, events: [queued] });
+  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
+}
+
+/** Only scalar metadata can be filtered by; the whole object stays on the row. */
+function labelsOf(metadata: { readonly [key: string]: unknown }): { key: string; value: string }[] {
+  return Object.entries(metadata).flatMap(([key, value]) =>
+    typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+      ? [{ key, value: String(value) }]
+      : [],
+  );
+}
+
+export async function findGeneration(tx: Tx, tenantId: string, id: string): Promise<GenerationRow | null> {
+  return (await selectGenerations(tx, tenantId).where("id", "=", id).executeTakeFirst()) ?? null;
+}
+
+export async function findGenerationRequest(tx: Tx, tenantId: string, id: string): Promise<GenerationRequest | null> {
+  const row = await tx
+    .selectFrom("generation_contents")
+    .select("request")
+    .where("tenant_id", "=", tenantId)
+    .where("generation_id", "=", id)
+    .executeTakeFirst();
+  return row?.request ?? null;
+}
+
+export interface GenerationFilter {
+  readonly status?: readonly GenerationStatus[];
+  readonly chatId?: string;
+  readonly ownerId?: string;
+  readonly errorCode?: string;
+  readonly model?: string;
+}
+
+/** Newest first (ids are UUIDv7); `afterId` is the last row of the page before. */
+export async function listGenerations(
+  tx: Tx,
+  tenantId: string,
+  filter: GenerationFilter,
+  page: { readonly limit: number; readonly afterId: string | null },
+): Promise<readonly GenerationRow[]> {
+  return selectGenerations(tx, tenantId)
+    .$if(filter.status !== undefined, (query) => query.where("status", "in", [...(filter.status ?? [])]))
+    .$if(filter.chatId !== undefined, (query) => query.where("chat_id", "=", filter.chatId ?? null))
+    .$if(filter.ownerId !== undefined, (query) => query.where("owner_id", "=", filter.ownerId ?? null))
+    .$if(filter.errorCode !== undefined, (query) => query.where("error_code", "=", filter.errorCode ?? null))
+    .$if(filter.model !== undefined, (query) => query.where("model", "=", filter.model ?? ""))
+    .$if(page.afterId !== null, (query) => query.where("id", "<", page.afterId ?? ""))
+    .orderBy("id", "desc")
+    .limit(page.limit)
+    .execute();
+}
+
+export type CancelOutcome =
+  /** It was queued and is cancelled now. */
+  | { readonly outcome: "cancelled"; readonly epoch: number }
+  /** It runs; the worker has been told. */
+  | { readonly outcome: "signalled"; readonly epoch: number }
+  /** Cancelled or cancelling before. */
+  | { readonly outcome: "already"; readonly status: GenerationStatus }
+  /** Completed or failed: too late. */
+  | { readonly outcome: "finished"; readonly status: TerminalStatus }
+  | { readonly outcome: "missing" };
+
+/** Accepts a cancel. One statement decides, so whatever finishes at the same time finds the flag or has ended before it. */
+export async function requestCancel(
+  tx: Tx,
+  tenantId: string,
+  id: string,
+  reason: string | null,
+): Promise<CancelOutcome> {
+  const { rows } = await sql<{ status: GenerationStatus; epoch: number }>`
+    update generations set
+      cancel_requested_at = now(),
+      cancel_reason = ${reason},
+      status = case when status = 'queued' then 'cancelled' else status end,
+      finished_at = case when status = 'queued' then now() end
+    where tenant_id = ${tenantId} and id = ${id}
+      and status in ('queued', 'running') and cancel_requested_at is null
+    returning status, epoch
+  `.execute(tx);
+  const accepted = rows[0];
+  if (!accepted) return explainRefusal(tx, tenantId, id);
+  if (accepted.status === "running") {
+    await sql`select pg_notify(${CANCEL_CHANNEL}, ${id})`.execute(tx);
+    return { outcome: "signalled", epoch: accepted.epoch };
+  }
+  const cancelled: NewEvent = {
+    type: "generation.cancelled",
+    data: {
+      status: "cancelled",
+      messageId: null,
+      finishReason: null,
+      usage: { inputTokens: null, outputTokens: null },
+      error: null,
+    },
+  };
+  await appendEvents(tx, { tenantId, generationId: id, events: [cancelled] });
+  return { outcome: "cancelled", epoch: accepted.epoch };
+}
+
+async function explainRefusal(tx: Tx, tenantId: string, id: string): Promise<CancelOutcome> {
+  const row = await findGeneration(tx, tenantId, id);
+  if (!row) return { outcome: "missing" };
+  if (row.status !== "cancelled" && isTerminal(row.status)) return { outcome: "finished", status: row.status };
+  return { outcome: "already", status: row.status };
+}
+
+const GENERATION_COLUMNS = [
+  "id",
+  "chat_id as chatId",
+  "owner_id as ownerId",
+  "status",
+  "action",
+  "provider_id as providerId",
+  "provider_kind as providerKind",
+  "model",
+  "strategy",
+  "seed",
+  "epoch",
+  "attempts",
+  "max_attempts as maxAttempts",
+  "input_message_id as inputMessageId",
+  "output_message_id as outputMessageId",
+  "retry_of as retryOf",
+  "created_at as createdAt",
+  "dispatched_at as dispatchedAt",
+  "started_at as startedAt",
+  "first_token_at as firstTokenAt",
+  "finished_at as finishedAt",
+  "deadline_at as deadlineAt",
+  "cancel_requested_at as cancelRequestedAt",
+  "error",
+  "error_code as errorCode",
+  "finish_reason as finishReason",
+  "input_tokens as inputTokens",
+  "output_tokens as outputTokens",
+  "cache_read_tokens as cacheReadTokens",
+  "context",
+  "stages",
+  "metadata",
+  "request_id as requestId",
+] as const;
+
+function selectGenerations(tx: Tx, tenantId: string) {
+  return tx.selectFrom("generations").select(GENERATION_COLUMNS).where("tenant_id", "=", tenantId);
+}

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { sql } from "kysely";
+import { assertRoleIsBound, openDatabase, type Database, type ServiceRole } from "./client.ts";
+import {
+  insertTestChat,
+  insertTestGeneration,
+  openTestDatabase,
+  type TestChat,
+  type TestDatabase,
+} from "./testing/index.ts";
+import { withTenant } from "./transaction.ts";
+
+let test: TestDatabase;
+let mine: TestChat;
+let theirs: TestChat;
+const open = {} as Record<ServiceRole, Database>;
+
+beforeAll(async () => {
+  test = await openTestDatabase(inject("databaseUrl"));
+  for (const role of ["shiftwork_api", "shiftwork_worker", "shiftwork_admin", "shiftwork_owner"] as const) {
+    open[role] = openDatabase({ url: test.url, role, maxConnections: 2, applicationName: "test" });
+  }
+  mine = await insertTestChat(open.shiftwork_admin.db, open.shiftwork_api.db);
+  theirs = await insertTestChat(open.shiftwork_admin.db, open.shiftwork_api.db);
+  await insertTestGeneration(open.shiftwork_api.db, theirs);
+});
+
+afterAll(async () => {
+  for (const database of Object.values(open)) await database.close();
+  await test.drop();
+});
+
+async function tablesOf(database: Database): Promise<readonly string[]> {
+  const rows = await database.client<{ name: string }[]>`
+    select relname as name from pg_class
+    where relnamespace = 'public'::regnamespace and relkind = 'r' and relname not like 'kysely%' order by 1
+  `;
+  return rows.map((row) => row.name);
+}
+
+/** What a worker must see across tenants to hand out work; none of it is content. */
+const WORKER_SEES = new Set([
+  "generation_attempts",
+  "generation_labels",
+  "generation_reasons",
+  "generations",
+  "tenants",
+  "workers",
+]);
+
+describe("row-level security", () => {
+  it("is enabled and forced on every table", async () => {
+    const rows = await open.shiftwork_owner.client<{ name: string }[]>`
+      select relname as name from pg_class
+      where relnamespace = 'public'::regnamespace and relkind = 'r' and relname not like 'kysely%'
+        and not (relrowsecurity and relforcerowsecurity)
+    `;
+    expect(rows.map((row) => row.name)).toEqual([]);
+  });
+
+  it.each(["shiftwork_api", "shiftwork_worker"] as const)(
+    "shows %s nothing of another tenant when a query forgets its tenant filter",
+    async (role) => {
+      const names = await tablesOf(open.shiftwork_owner);
+      expect(names.length).toBeGreaterThan(20);
+      for (const name of names) {
+        if (role === "shiftwork_worker" && WORKER_SEES.has(name)) continue;
+        const foreign = await withTenant(open[role].db, mine.tenantId, async (tx) => {
+          const column = name === "tenants" ? "id" : "tenant_id";
+          const allowed = await sql<{ ok: boolean }>`select has_table_privilege(${name}, 'select') as ok`.execute(tx);
+          if (!allowed.rows[0]?.ok) return [];
+          return (await sql`select * from ${sql.table(name)} where ${sql.ref(column)} <> ${mine.tenantId}`.execute(tx))
+            .rows;
+        });
+        expect({ name, foreign }).toEqual({ name, foreign: [] });
+      }
+    },
+  );
+
+  it("shows nothing at all to a connection without a tenant, also after it had one", async () => {
+    await withTenant(open.shiftwork_api.db, theirs.tenantId, (tx) => tx.selectFrom("messages").selectAll().execute());
+    for (const name of ["messages", "chats", "generations", "generation_contents", "generation_events"] as const) {
+      const rows = await open.shiftwork_api.db.selectFrom(name).selectAll().execute();
+      expect({ name, rows }).toEqual({ name, rows: [] });
+    }
+  });
+
+  it("refuses to write a row for another tenant", async () => {
+    const write = withTenant(open.shiftwork_api.db, mine.tenantId, (tx) =>
+      tx
+        .insertInto("chats")
+        .values({ tenant_id: theirs.tenantId, id: mine.inputMessageId, settings: {}, metadata: {} })
+        .execute(),
+    );
+    await expect(write).rejects.toThrow(/row-level security/);
+  });
+
+  it("refuses a reference to another tenant's row by the composite key", async () => {
+    const write = withTenant(open.shiftwork_api.db, mine.tenantId, (tx) =>
+      tx
+        .insertInto("messages")
+        .values({
+          tenant_id: mine.tenantId,
+          id: theirs.inputMessageId,
+          chat_id: theirs.chatId,
+          seq: 9,
+          role: "user",
+          content: "x",
+          tool_calls: [],
+          meta: {},
+        })
+        .execute(),
+    );
+    await expect(write).rejects.toThrow(/foreign key/);
+  });
+
+  it("lets a service start only under a role it binds", async () => {
+    await expect(assertRoleIsBound(open.shiftwork_api)).resolves.toBeUndefined();
+    const superuser = openDatabase({
+      url: test.url,
+      role: new URL(test.url).username as ServiceRole,
+      maxConnections: 1,
+      applicationName: "test",
+    });
+    await expect(assertRoleIsBound(superuser)).rejects.toThrow(/bypasses row-level security/);
+    await superuser.close();
+  });
+});

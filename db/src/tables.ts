@@ -1,0 +1,353 @@
+import type {
+  AssemblyReport,
+  Character,
+  LoreEntry,
+  SamplingParameters,
+  StageReport,
+  ToolCall,
+  ToolDefinition,
+} from "@shiftwork/pipeline";
+import type { GenerationStatus, Problem } from "@shiftwork/contracts";
+import type { ColumnType, Generated } from "kysely";
+
+type Json<T extends object> = ColumnType<T, T, T>;
+/** May be left out of an insert. */
+type NullableJson<T extends object> = ColumnType<T | null, T | null | undefined, T | null>;
+
+/** Every table as Kysely sees it. Column names are the database's own; `schema.sql` is the truth, a test compares. */
+export interface Tables {
+  tenants: TenantsTable;
+  tenant_settings: { tenant_id: string; settings: Json<TenantSettings> };
+  api_keys: ApiKeysTable;
+  providers: ProvidersTable;
+  characters: CharactersTable;
+  personas: PersonasTable;
+  lorebooks: LorebooksTable;
+  lorebook_entries: LorebookEntriesTable;
+  lorebook_bindings: LorebookBindingsTable;
+  chats: ChatsTable;
+  messages: MessagesTable;
+  memories: MemoriesTable;
+  imports: ImportsTable;
+  generations: GenerationsTable;
+  generation_contents: { tenant_id: string; generation_id: string; chat_id: string; request: Json<GenerationRequest> };
+  generation_attempts: GenerationAttemptsTable;
+  generation_labels: { tenant_id: string; generation_id: string; key: string; value: string };
+  generation_reasons: GenerationReasonsTable;
+  generation_events: GenerationEventsTable;
+  idempotency_keys: IdempotencyKeysTable;
+  prompt_context_audits: PromptContextAuditsTable;
+  workers: WorkersTable;
+}
+
+interface TenantsTable {
+  id: string;
+  name: string;
+  max_concurrency: Generated<number>;
+  max_queued: Generated<number>;
+  created_at: Generated<Date>;
+}
+
+/** What a tenant chose for all its chats; everything unset falls back to the product's defaults. */
+export interface TenantSettings {
+  readonly providerId?: string;
+  readonly model?: string;
+  readonly contextStrategy?: string;
+  readonly contextLimit?: number;
+  readonly reservedForReply?: number;
+  readonly mainPrompt?: string;
+  readonly postHistoryInstructions?: string;
+}
+
+/** What a chat chose for itself; the same fields, one level closer. */
+export type ChatSettings = Omit<TenantSettings, "mainPrompt" | "postHistoryInstructions">;
+
+interface ApiKeysTable {
+  tenant_id: string;
+  id: string;
+  key_id: string;
+  secret_hash: Uint8Array;
+  name: string;
+  scopes: string[];
+  owner_id: string | null;
+  created_at: Generated<Date>;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+}
+
+export interface ProviderModel {
+  readonly model: string;
+  readonly contextLimit: number | null;
+  readonly maxOutputTokens: number | null;
+}
+
+interface ProvidersTable {
+  tenant_id: string;
+  id: string;
+  name: string;
+  kind: string;
+  base_url: Generated<string>;
+  secret: Uint8Array | null;
+  allow_private_network: Generated<boolean>;
+  models: Json<ProviderModel[]>;
+  created_at: Generated<Date>;
+}
+
+interface CharactersTable {
+  tenant_id: string;
+  id: string;
+  name: string;
+  data: Json<Omit<Character, "id">>;
+  source: NullableJson<object>;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+interface PersonasTable {
+  tenant_id: string;
+  id: string;
+  name: string;
+  description: Generated<string>;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+interface LorebooksTable {
+  tenant_id: string;
+  id: string;
+  name: string;
+  scan_depth: number | null;
+  budget_tokens: number | null;
+  word_boundaries: Generated<"unicode" | "ascii">;
+  source: NullableJson<object>;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+interface LorebookEntriesTable {
+  tenant_id: string;
+  id: string;
+  lorebook_id: string;
+  uid: number;
+  data: Json<Omit<LoreEntry, "id" | "uid">>;
+  source: NullableJson<object>;
+  created_at: Generated<Date>;
+}
+
+interface LorebookBindingsTable {
+  tenant_id: string;
+  lorebook_id: string;
+  chat_id: string | null;
+  persona_id: string | null;
+  character_id: string | null;
+  created_at: Generated<Date>;
+}
+
+interface ChatsTable {
+  tenant_id: string;
+  id: string;
+  title: Generated<string>;
+  character_id: string | null;
+  persona_id: string | null;
+  owner_id: string | null;
+  revision: Generated<number>;
+  settings: Json<ChatSettings>;
+  metadata: Json<object>;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+interface MessagesTable {
+  tenant_id: string;
+  id: string;
+  chat_id: string;
+  branch: Generated<number>;
+  seq: number;
+  variant: Generated<number>;
+  active: Generated<boolean>;
+  role: "system" | "user" | "assistant" | "tool";
+  content: string;
+  name: string | null;
+  tool_calls: Json<ToolCall[]>;
+  tool_call_id: string | null;
+  pinned: Generated<boolean>;
+  hidden: Generated<boolean>;
+  partial: Generated<boolean>;
+  failed: Generated<boolean>;
+  generation_id: string | null;
+  meta: Json<object>;
+  created_at: Generated<Date>;
+}
+
+interface MemoriesTable {
+  tenant_id: string;
+  id: string;
+  chat_id: string | null;
+  character_id: string | null;
+  content: string;
+  pinned: Generated<boolean>;
+  source_message_id: string | null;
+  created_at: Generated<Date>;
+}
+
+interface ImportsTable {
+  tenant_id: string;
+  id: string;
+  kind: string;
+  file_name: string | null;
+  result: Json<object>;
+  warnings: Json<object[]>;
+  created_at: Generated<Date>;
+}
+
+/** The context in numbers: what a generation row keeps after its audit was replaced. */
+export interface GenerationContext {
+  readonly contextLimit: number;
+  readonly reservedForReply: number;
+  readonly promptTokens: number | null;
+  readonly tokenizer: AssemblyReport["tokenizer"];
+  readonly counts: AssemblyReport["counts"];
+  readonly assemblyHash: string | null;
+}
+
+interface GenerationsTable {
+  tenant_id: string;
+  id: string;
+  chat_id: string | null;
+  owner_id: string | null;
+  status: Generated<GenerationStatus>;
+  action: string;
+  provider_id: string;
+  provider_kind: string;
+  model: string;
+  strategy: string;
+  seed: string;
+  epoch: Generated<number>;
+  fence: Generated<number>;
+  attempts: Generated<number>;
+  max_attempts: Generated<number>;
+  worker_id: string | null;
+  input_message_id: string | null;
+  output_message_id: string | null;
+  retry_of: string | null;
+  created_at: Generated<Date>;
+  dispatched_at: Date | null;
+  started_at: Date | null;
+  first_token_at: Date | null;
+  finished_at: Date | null;
+  deadline_at: Date;
+  cancel_requested_at: Date | null;
+  cancel_reason: string | null;
+  error: NullableJson<Problem>;
+  error_code: string | null;
+  finish_reason: string | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cache_read_tokens: number | null;
+  context: NullableJson<GenerationContext>;
+  stages: NullableJson<StageReport[]>;
+  metadata: NullableJson<object>;
+  request_id: string | null;
+}
+
+/** The part of a request that is content, as accepted: what a re-run or a retry assembles from. */
+export interface GenerationRequest {
+  readonly parameters: SamplingParameters;
+  readonly tools: readonly ToolDefinition[];
+  readonly budget: { readonly contextLimit?: number | undefined; readonly reservedForReply?: number | undefined };
+  readonly strategyOptions: { readonly [key: string]: unknown };
+  readonly personaId: string | null;
+  readonly lorebookIds: readonly string[] | null;
+  /** RFC 3339; the clock the prompt is assembled with. */
+  readonly now: string;
+  /** Set when the caller insists on what a preview promised. */
+  readonly expectedHash: string | null;
+}
+
+interface GenerationAttemptsTable {
+  tenant_id: string;
+  generation_id: string;
+  attempt: number;
+  fence: number;
+  worker_id: string;
+  started_at: Generated<Date>;
+  ended_at: Date | null;
+  outcome: "completed" | "failed" | "cancelled" | "lost" | null;
+  error_code: string | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+}
+
+interface GenerationReasonsTable {
+  tenant_id: string;
+  generation_id: string;
+  source: string;
+  reason: string;
+  included: boolean;
+  count: number;
+}
+
+interface GenerationEventsTable {
+  tenant_id: string;
+  generation_id: string;
+  seq: number;
+  type: string;
+  data: Json<object>;
+  created_at: Generated<Date>;
+}
+
+interface IdempotencyKeysTable {
+  tenant_id: string;
+  method: string;
+  path: string;
+  key: string;
+  fingerprint: Uint8Array;
+  generation_id: string | null;
+  status: number;
+  body: Json<object>;
+  created_at: Generated<Date>;
+  expires_at: Date;
+}
+
+/** What is learned after the request left; merged into the document when it is read. */
+export interface AuditPatch {
+  readonly usage?: { readonly inputTokens: number | null; readonly outputTokens: number | null };
+}
+
+interface PromptContextAuditsTable {
+  tenant_id: string;
+  chat_id: string;
+  slot: "prepared" | "finished";
+  generation_id: string;
+  attempt: number;
+  status: "prepared" | "completed" | "failed" | "cancelled";
+  error_code: string | null;
+  provider_id: string;
+  provider_kind: string;
+  model: string;
+  strategy: string;
+  tokenizer_profile: string;
+  approximate: boolean;
+  context_limit: number;
+  reserved_for_reply: number;
+  prompt_tokens: number | null;
+  included: number;
+  excluded: number;
+  summarised: number;
+  truncated: number;
+  assembly_hash: string | null;
+  prefix_hash: string | null;
+  created_at: Generated<Date>;
+  finished_at: Date | null;
+  document: Uint8Array;
+  patch: Json<AuditPatch>;
+}
+
+interface WorkersTable {
+  id: string;
+  host: string;
+  pid: number;
+  slots: number;
+  started_at: Generated<Date>;
+  heartbeat_at: Generated<Date>;
+}

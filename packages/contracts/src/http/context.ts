@@ -1,0 +1,174 @@
+import { BLOCK_SOURCES, ROLES, STAGE_NAMES } from "@shiftwork/pipeline";
+import { z } from "zod";
+import { publicId, Timestamp } from "./fields.ts";
+import { AssemblyPromise, turnFields } from "./generations.ts";
+import { GenerationProblem } from "./problem-details.ts";
+
+const tokens = z.number().int();
+
+/** One considered block: included ones in sent order, then the left-out ones. `reason` codes are append-only. */
+export const AuditBlockObject = z.object({
+  order: z.number().int().nullable(),
+  id: z.string(),
+  source: z.enum(BLOCK_SOURCES),
+  label: z.string(),
+  name: z.string().nullable(),
+  role: z.enum(ROLES),
+  refId: z.string().nullable(),
+  seq: z.number().int().nullable(),
+  tokens: tokens.nullable(),
+  tokensUpperBound: tokens.optional(),
+  originalTokens: tokens.nullable(),
+  included: z.boolean(),
+  protected: z.boolean(),
+  pinned: z.boolean(),
+  relevance: z.number().nullable(),
+  groupId: z.string().nullable(),
+  reason: z.string(),
+  reasonDetail: z.record(z.string(), z.unknown()).nullable(),
+  stage: z.enum(STAGE_NAMES),
+  content: z.string().optional(),
+  toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })).optional(),
+  toolCallId: z.string().optional(),
+});
+export type AuditBlockObject = z.infer<typeof AuditBlockObject>;
+
+const Counts = z.object({
+  included: z.number().int(),
+  excluded: z.number().int(),
+  summarised: z.number().int(),
+  truncated: z.number().int(),
+});
+
+const Budget = z.object({
+  contextLimit: tokens,
+  reservedForReply: tokens,
+  margin: tokens,
+  budgetTokens: tokens,
+  promptTokens: tokens.nullable(),
+  overheadTokens: tokens,
+  caps: z.object({ lorebook: tokens, memory: tokens }),
+});
+
+const ShiftStepObject = z.object({
+  step: z.number().int(),
+  action: z.enum(["drop", "truncate", "summarize", "restore"]),
+  blockIds: z.array(z.string()),
+  tokensBefore: tokens,
+  tokensAfter: tokens,
+});
+
+const Range = z.object({
+  fromSeq: z.number().int(),
+  toSeq: z.number().int(),
+  count: z.number().int(),
+  tokens: tokens.nullable(),
+  reason: z.string(),
+});
+
+const DiagnosticObject = z.object({ code: z.string(), stage: z.string(), detail: z.record(z.string(), z.unknown()) });
+
+const Stage = z.object({
+  name: z.string(),
+  ms: z.number(),
+  blocksIn: z.number().int(),
+  blocksOut: z.number().int(),
+  tokensIn: z.number().nullable(),
+  tokensOut: z.number().nullable(),
+});
+
+const Tokenizer = z.object({ profile: z.string(), approximate: z.boolean() });
+const Usage = z.object({
+  estimated: z.object({ inputTokens: tokens.nullable() }),
+  reported: z.object({ inputTokens: tokens.nullable(), outputTokens: tokens.nullable() }).nullable(),
+});
+const ProviderPayload = z.record(z.string(), z.unknown());
+
+/** One model the prompt went to. */
+const AuditTarget = z.object({
+  index: z.number().int(),
+  provider: z.object({ id: publicId("provider"), kind: z.string() }),
+  model: z.string(),
+  tokenizer: Tokenizer,
+  promptTokens: tokens.nullable(),
+  providerRequest: ProviderPayload.nullable(),
+  usage: Usage,
+  status: z.string(),
+  errorCode: z.string().nullable(),
+  shared: z.boolean(),
+});
+
+/** What the model saw, what it did not see, and why. Without `audits:read_content` the texts are left out. */
+export const PromptContextAudit = z.object({
+  object: z.literal("prompt_context_audit"),
+  generationId: publicId("generation"),
+  chatId: publicId("chat"),
+  attempt: z.number().int(),
+  status: z.enum(["prepared", "completed", "failed", "cancelled"]),
+  errorCode: z.string().nullable(),
+  error: z.record(z.string(), z.unknown()).nullable(),
+  createdAt: Timestamp,
+  finishedAt: Timestamp.nullable(),
+  provider: z.object({ id: publicId("provider"), kind: z.string() }),
+  model: z.string(),
+  strategy: z.string(),
+  tokenizer: Tokenizer,
+  budget: Budget,
+  blocks: z.array(AuditBlockObject),
+  ranges: z.array(Range),
+  counts: Counts,
+  shiftSteps: z.array(ShiftStepObject),
+  /** The body as sent, without credentials; `null` when none was made. */
+  providerRequest: ProviderPayload.nullable(),
+  /** Its messages, for display. */
+  providerMessages: z.array(ProviderPayload),
+  diagnostics: z.array(DiagnosticObject),
+  stages: z.array(Stage),
+  usage: Usage,
+  assemblyHash: z.string().nullable(),
+  prefixHash: z.string().nullable(),
+  targets: z.array(AuditTarget),
+  omitted: z.object({ blocks: z.number().int(), diagnostics: z.number().int(), shiftSteps: z.number().int() }),
+  contentRestricted: z.boolean(),
+});
+export type PromptContextAudit = z.infer<typeof PromptContextAudit>;
+
+/** Answer of `GET /chats/:chatId/context-audit`. `pending`: a generation of the chat is queued or running. */
+export const ChatContextAudit = z.object({
+  audit: PromptContextAudit.nullable(),
+  pending: z.object({ generationId: publicId("generation"), status: z.string() }).nullable(),
+});
+export type ChatContextAudit = z.infer<typeof ChatContextAudit>;
+
+/** Parts of a preview that hold text and are sent only on request. */
+export const PREVIEW_PARTS = ["content", "providerMessages"] as const;
+
+/** Body of `POST /context-preview`: a turn that is not sent. */
+export const CreateContextPreview = z.strictObject({
+  chatId: publicId("chat"),
+  ...turnFields,
+  include: z.array(z.enum(PREVIEW_PARTS)).max(PREVIEW_PARTS.length).default([]),
+});
+export type CreateContextPreview = z.infer<typeof CreateContextPreview>;
+
+export const ContextPreview = z.object({
+  object: z.literal("context_preview"),
+  fits: z.boolean(),
+  provider: z.object({ id: publicId("provider"), kind: z.string() }),
+  model: z.string(),
+  strategy: z.string(),
+  tokenizer: Tokenizer,
+  budget: Budget,
+  counts: Counts,
+  blocks: z.array(AuditBlockObject),
+  ranges: z.array(Range),
+  providerMessages: z.array(ProviderPayload).optional(),
+  shiftSteps: z.array(ShiftStepObject),
+  diagnostics: z.array(DiagnosticObject),
+  stages: z.array(Stage),
+  assembly: AssemblyPromise,
+  /** False = something could only be estimated, and `assembly.hash` is `null`. */
+  exact: z.boolean(),
+  error: GenerationProblem.optional(),
+});
+export type ContextPreview = z.infer<typeof ContextPreview>;

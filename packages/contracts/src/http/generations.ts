@@ -1,0 +1,167 @@
+import { ACTIONS } from "@shiftwork/pipeline";
+import { z } from "zod";
+import { GENERATION_STATUSES } from "../events.ts";
+import { Metadata, PageQuery, publicId, Text, Timestamp } from "./fields.ts";
+import { GenerationProblem } from "./problem-details.ts";
+
+/** Deadline of a generation, in milliseconds: 1 s to 1 h, 10 minutes unless the request says otherwise. */
+export const DEADLINE_MS = { least: 1_000, most: 3_600_000, default: 600_000 } as const;
+
+/** Samplers sent on as given; `extra` is passed through unread. */
+export const Parameters = z.strictObject({
+  maxTokens: z.number().optional(),
+  temperature: z.number().min(0).max(5).optional(),
+  topP: z.number().min(0).max(1).optional(),
+  frequencyPenalty: z.number().min(-2).max(2).optional(),
+  presencePenalty: z.number().min(-2).max(2).optional(),
+  stop: z.array(z.string().min(1).max(500)).max(16).optional(),
+  seed: z.number().int().optional(),
+  extra: z.record(z.string().min(1).max(100), z.unknown()).optional(),
+});
+
+export const Tool = z.strictObject({
+  name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, _ or -"),
+  description: z.string().max(10_000).nullable().default(null),
+  parameters: z.record(z.string(), z.unknown()).default({ type: "object", properties: {} }),
+});
+
+/** What a preview promised; a generation that is given it is refused when the promise cannot hold any more. */
+export const AssemblyPromise = z.strictObject({
+  hash: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal digits")
+    .nullable(),
+  seed: z.string().min(1).max(200),
+  now: Timestamp,
+  chatRevision: z.number().int().min(0),
+});
+export type AssemblyPromise = z.infer<typeof AssemblyPromise>;
+
+/** The part of a turn that a generation and a preview share. */
+export const turnFields = {
+  /** The user's message. Without one, the chat's last message must be the user's. */
+  message: z
+    .union([Text.min(1), z.strictObject({ content: Text.min(1), name: z.string().min(1).max(500).optional() })])
+    .optional(),
+  action: z.enum(["reply"], { error: 'only "reply" is available' }).default("reply"),
+  providerId: publicId("provider").optional(),
+  model: z.string().min(1).max(200).optional(),
+  parameters: Parameters.default({}),
+  tools: z.array(Tool).max(128).default([]),
+  contextStrategy: z.string().min(1).max(100).optional(),
+  strategyOptions: z.record(z.string(), z.unknown()).default({}),
+  budget: z.strictObject({ contextLimit: z.number().optional(), reservedForReply: z.number().optional() }).default({}),
+  seed: z.string().min(1).max(200).optional(),
+  personaId: publicId("persona").optional(),
+  lorebookIds: z.array(publicId("lorebook")).max(100).optional(),
+  assembly: AssemblyPromise.optional(),
+};
+
+/** Body of `POST /chats/:chatId/generations`. */
+export const CreateGeneration = z.strictObject({
+  ...turnFields,
+  metadata: Metadata.default({}),
+  deadlineMs: z.number().int().min(DEADLINE_MS.least).max(DEADLINE_MS.most).default(DEADLINE_MS.default),
+});
+export type CreateGeneration = z.infer<typeof CreateGeneration>;
+export type Turn = Omit<CreateGeneration, "metadata" | "deadlineMs">;
+
+/** Body of `POST /generations/:generationId/cancel`. */
+export const CancelGeneration = z.strictObject({ reason: z.string().max(1000).optional() }).default({});
+
+/** Body of `POST /generations/:generationId/retry`. `rebuild`: today's data, a new clock, the same seed. */
+export const RetryGeneration = z
+  .strictObject({ mode: z.enum(["rebuild"], { error: 'only "rebuild" is available' }).default("rebuild") })
+  .default({ mode: "rebuild" });
+
+export const GenerationQuery = PageQuery.extend({
+  status: z.enum(GENERATION_STATUSES).optional(),
+  chatId: publicId("chat").optional(),
+  errorCode: z.string().max(100).optional(),
+  model: z.string().max(200).optional(),
+});
+
+const StageObject = z.object({
+  name: z.string(),
+  ms: z.number(),
+  blocksIn: z.number().int(),
+  blocksOut: z.number().int(),
+  tokensIn: z.number().nullable(),
+  tokensOut: z.number().nullable(),
+});
+
+const UsageObject = z.object({
+  inputTokens: z.number().int().nullable(),
+  outputTokens: z.number().int().nullable(),
+  cacheReadTokens: z.number().int().nullable(),
+});
+
+const TargetObject = z.object({
+  index: z.number().int(),
+  providerId: publicId("provider"),
+  model: z.string(),
+  status: z.string(),
+  messageId: publicId("message").nullable(),
+  usage: UsageObject,
+  finishReason: z.string().nullable(),
+  error: GenerationProblem.nullable(),
+});
+
+/** A generation. `cancelling` = running with a cancel accepted; times in milliseconds. */
+export const GenerationObject = z.object({
+  id: publicId("generation"),
+  object: z.literal("generation"),
+  /** `null` once the chat is deleted. */
+  chatId: publicId("chat").nullable(),
+  status: z.enum([...GENERATION_STATUSES, "cancelling"]),
+  action: z.enum(ACTIONS),
+  model: z.string(),
+  provider: z.object({ id: publicId("provider"), kind: z.string() }),
+  seed: z.string(),
+  createdAt: Timestamp,
+  startedAt: Timestamp.nullable(),
+  firstTokenAt: Timestamp.nullable(),
+  finishedAt: Timestamp.nullable(),
+  deadlineAt: Timestamp,
+  queue: z.object({
+    name: z.string(),
+    /** `null` = not known. */
+    position: z.number().int().nullable(),
+    waitMs: z.number(),
+    attempt: z.number().int(),
+    maxAttempts: z.number().int(),
+    nextAttemptAt: Timestamp.nullable(),
+  }),
+  timings: z.object({
+    queueMs: z.number().nullable(),
+    pipelineMs: z.number().nullable(),
+    stages: z.array(StageObject),
+    ttftMs: z.number().nullable(),
+    generateMs: z.number().nullable(),
+  }),
+  context: z
+    .object({
+      strategy: z.string(),
+      contextLimit: z.number().int(),
+      reservedForReply: z.number().int(),
+      promptTokens: z.number().int().nullable(),
+      tokenizer: z.object({ profile: z.string(), approximate: z.boolean() }),
+      included: z.number().int(),
+      excluded: z.number().int(),
+      summarised: z.number().int(),
+      truncated: z.number().int(),
+      assemblyHash: z.string().nullable(),
+      auditAvailable: z.boolean(),
+    })
+    .nullable(),
+  usage: UsageObject,
+  finishReason: z.string().nullable(),
+  inputMessageId: publicId("message").nullable(),
+  messageId: publicId("message").nullable(),
+  targets: z.array(TargetObject),
+  error: GenerationProblem.nullable(),
+  retryOf: publicId("generation").nullable(),
+  metadata: Metadata.nullable(),
+  requestId: z.string().nullable(),
+});
+export type GenerationObject = z.infer<typeof GenerationObject>;

@@ -1,0 +1,91 @@
+import {
+  DEFAULT_LOREBOOK_SETTINGS,
+  DEFAULT_MEMORY_SETTINGS,
+  modelFacts,
+  type Action,
+  type AssemblySettings,
+  type BudgetRequest,
+  type ModelFacts,
+  type SamplingParameters,
+  type ToolDefinition,
+} from "@shiftwork/pipeline";
+
+/** The layers an assembly's settings come from, nearest first: request, chat, tenant, product defaults. */
+export interface SettingsLayers {
+  /** The stored part of the request. */
+  readonly request: {
+    readonly parameters: SamplingParameters;
+    readonly tools: readonly ToolDefinition[];
+    readonly budget: BudgetRequest;
+    readonly strategyOptions: { readonly [key: string]: unknown };
+    readonly now: string;
+  };
+  /** What was decided when the request was accepted and stands on the generation's row. */
+  readonly row: {
+    readonly action: string;
+    readonly model: string;
+    readonly strategy: string;
+    readonly seed: string;
+  };
+  readonly chat: WindowSettings;
+  readonly tenant: WindowSettings & {
+    readonly mainPrompt?: string | undefined;
+    readonly postHistoryInstructions?: string | undefined;
+  };
+  readonly provider: { readonly models: readonly ({ readonly model: string } & ModelFacts)[] };
+}
+
+/** Token bounds a chat or a tenant chose for itself. */
+export interface WindowSettings {
+  readonly contextLimit?: number | undefined;
+  readonly reservedForReply?: number | undefined;
+}
+
+/**
+ * The settings one assembly runs with. The only place where the layers meet, called by the worker, the preview and the
+ * check at accept, so that all three see the same. Numbers are checked by the pipeline, not here.
+ */
+export function resolveSettings(layers: SettingsLayers): AssemblySettings {
+  const { request, row, tenant } = layers;
+  const facts = factsOf(layers);
+  return {
+    action: row.action as Action,
+    model: row.model,
+    modelFacts: facts,
+    budget: budgetOf(layers, facts),
+    parameters: request.parameters,
+    tools: request.tools,
+    contextStrategy: row.strategy,
+    strategyOptions: request.strategyOptions,
+    mainPrompt: tenant.mainPrompt ?? null,
+    postHistoryInstructions: tenant.postHistoryInstructions ?? null,
+    lorebook: DEFAULT_LOREBOOK_SETTINGS,
+    memory: DEFAULT_MEMORY_SETTINGS,
+    seed: row.seed,
+    now: request.now,
+  };
+}
+
+/** What the provider's own model list says, field by field, else the built-in table. */
+function factsOf({ provider, row }: SettingsLayers): ModelFacts {
+  const listed = provider.models.find((entry) => entry.model === row.model);
+  const known = modelFacts(row.model);
+  return {
+    contextLimit: listed?.contextLimit ?? known.contextLimit,
+    maxOutputTokens: listed?.maxOutputTokens ?? known.maxOutputTokens,
+  };
+}
+
+function budgetOf({ request, chat, tenant }: SettingsLayers, facts: ModelFacts): BudgetRequest {
+  const chosenLimit = chat.contextLimit ?? tenant.contextLimit;
+  // A standing choice is a wish for every model: it narrows a window and never widens one. A request's own is checked.
+  const standingLimit =
+    chosenLimit === undefined ? undefined : Math.min(chosenLimit, facts.contextLimit ?? chosenLimit);
+  // `parameters.maxTokens` stands between the request's reserve and the standing ones.
+  const standingReserve =
+    request.parameters.maxTokens === undefined ? (chat.reservedForReply ?? tenant.reservedForReply) : undefined;
+  return {
+    contextLimit: request.budget.contextLimit ?? standingLimit,
+    reservedForReply: request.budget.reservedForReply ?? standingReserve,
+  };
+}

@@ -1,0 +1,34 @@
+import { readConfig } from "@shiftwork/platform";
+import { z } from "zod";
+
+const milliseconds = z.coerce.number().int().positive();
+
+/** Everything the worker reads from its environment: units in the names, defaults beside them. */
+export const WorkerConfig = z.object({
+  DATABASE_URL: z.url().describe("postgres://user:password@host/database"),
+  REDIS_URL: z.url().optional().describe("redis://…; unset = the queue runs on DATABASE_URL"),
+  QUEUE_NAME: z.string().min(1).default("shiftwork").describe("Same for API and workers of one installation"),
+  MASTER_KEY: z.base64().describe("32 random bytes, base64: seals the providers' secrets"),
+  WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(1000).default(32).describe("Generations run at once"),
+  DATABASE_POOL: z.coerce.number().int().min(2).max(200).default(12).describe("Connections at most"),
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  HEARTBEAT_MS: milliseconds.default(1_000).describe("Sign of life, and sweep for cancels"),
+  WORKER_DEAD_AFTER_MS: milliseconds.default(6_000).describe("A worker silent for this long is dead"),
+  DISPATCH_INTERVAL_MS: milliseconds.default(500).describe("Looks for work even when no signal came"),
+  RECONCILE_INTERVAL_MS: milliseconds.default(1_000),
+  UNCLAIMED_AFTER_MS: milliseconds.default(5_000).describe("Dispatched and unclaimed for this long: perhaps lost"),
+  DEADLINE_GRACE_MS: milliseconds.default(5_000).describe("After the deadline, before the reconciler steps in"),
+  DISPATCH_WINDOW: z.coerce.number().min(1).max(10).default(1.25).describe("In flight = living slots × this"),
+  EVENT_RETENTION_MS: milliseconds.default(600_000).describe("Live events can be re-read for this long"),
+  FRAME_MS: milliseconds.default(30).describe("Longest a token waits for others"),
+  FRAME_BYTES: z.coerce.number().int().positive().default(256).describe("A frame this large leaves at once"),
+  PROVIDER_CONNECT_TIMEOUT_MS: milliseconds.default(10_000),
+  PROVIDER_IDLE_TIMEOUT_MS: milliseconds.default(120_000).describe("Longest silence of a provider"),
+  DRAIN_TIMEOUT_MS: milliseconds.default(30_000).describe("SIGTERM: running generations may go on for this long"),
+});
+export type WorkerConfig = z.infer<typeof WorkerConfig>;
+
+/** The only reader of the environment. Throws one error that lists every bad value. */
+export function readWorkerConfig(): WorkerConfig {
+  return readConfig(WorkerConfig, process.env);
+}

@@ -1,0 +1,92 @@
+import type { NewEvent } from "@shiftwork/contracts";
+
+export interface ReplyWriterOptions {
+  /** Longest a delta waits for company. */
+  readonly frameMs: number;
+  /** A frame that has grown to this size leaves at once. */
+  readonly frameBytes: number;
+  /** Writes one batch; false = this attempt may not write any more. */
+  readonly append: (events: readonly NewEvent[]) => Promise<boolean>;
+  /** Called once, when a batch was refused or could not be written. */
+  readonly onBroken: (error: unknown) => void;
+}
+
+/** Collects what the model streams and writes it to the event log in frames: the first token at once, then by time or size. */
+export interface ReplyWriter {
+  readonly text: string;
+  readonly firstTokenAt: Date | null;
+  writeText(delta: string): void;
+  write(event: NewEvent): void;
+  /** Writes what is left and waits for it. Safe twice. */
+  close(): Promise<void>;
+}
+
+export function createReplyWriter(options: ReplyWriterOptions): ReplyWriter {
+  let text = "";
+  let firstTokenAt: Date | null = null;
+  let frame = "";
+  let pending: NewEvent[] = [];
+  let timer: NodeJS.Timeout | null = null;
+  let writing: Promise<void> = Promise.resolve();
+  let broken = false;
+
+  function closeFrame(): void {
+    if (frame === "") return;
+    pending.push({ type: "message.delta", data: { delta: frame, index: text.length - frame.length } });
+    frame = "";
+  }
+
+  function flush(): void {
+    if (timer) clearTimeout(timer);
+    timer = null;
+    closeFrame();
+    if (pending.length === 0 || broken) return;
+    const batch = pending;
+    pending = [];
+    writing = writing.then(() => append(batch));
+  }
+
+  async function append(batch: readonly NewEvent[]): Promise<void> {
+    if (broken) return;
+    try {
+      if (!(await options.append(batch))) throw new Error("the attempt is not the running one any more");
+    } catch (error) {
+      broken = true;
+      options.onBroken(error);
+    }
+  }
+
+  function flushSoon(): void {
+    timer ??= setTimeout(flush, options.frameMs);
+  }
+
+  return {
+    get text() {
+      return text;
+    },
+    get firstTokenAt() {
+      return firstTokenAt;
+    },
+    writeText(delta) {
+      text += delta;
+      frame += delta;
+      if (firstTokenAt === null) {
+        firstTokenAt = new Date();
+        flush();
+      } else if (Buffer.byteLength(frame) >= options.frameBytes) {
+        flush();
+      } else {
+        flushSoon();
+      }
+    },
+    write(event) {
+      closeFrame();
+      pending.push(event);
+      flushSoon();
+    },
+    async close() {
+      flush();
+      await writing;
+    },
+  };
+}

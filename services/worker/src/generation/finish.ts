@@ -1,0 +1,69 @@
+import type { Problem, TerminalStatus } from "@shiftwork/contracts";
+import { endGeneration, handBackRun, prepareAudit, withTenant, type Ended, type Ending } from "@shiftwork/db";
+import type { Outcome } from "./outcome.ts";
+import type { Run, RunDependencies } from "./run-state.ts";
+import { auditOf, contextOf } from "./store-audit.ts";
+import { whileDatabaseIsAway } from "./while-database-is-away.ts";
+
+/** Writes what came of a run: reply, usage, audit and status in one transaction under this attempt's fence. */
+export async function finish(run: Run, outcome: Outcome, deps: RunDependencies): Promise<Outcome> {
+  await run.writer.close();
+  switch (outcome.kind) {
+    case "completed":
+      return end(run, "completed", null, deps);
+    case "cancelled":
+      return end(run, "cancelled", null, deps);
+    case "failed":
+      return end(run, "failed", outcome.error, deps);
+    case "handed_back":
+      return handBack(run, deps);
+    case "fenced":
+    case "nothing_to_run":
+      return outcome;
+  }
+}
+
+async function handBack(run: Run, deps: RunDependencies): Promise<Outcome> {
+  const streamed = run.writer.text !== "";
+  const handed = await whileDatabaseIsAway(() =>
+    withTenant(deps.db, run.claim.tenantId, (tx) => handBackRun(tx, run.claim, streamed)),
+  );
+  // Refused = a cancel was accepted in the meantime, or the run is not ours any more; ending it tells which.
+  return handed ? { kind: "handed_back" } : end(run, "cancelled", null, deps);
+}
+
+async function end(run: Run, status: TerminalStatus, error: Problem | null, deps: RunDependencies): Promise<Outcome> {
+  const ended = await whileDatabaseIsAway(() => endOnce(run, endingOf(run, status, error), deps));
+  if (!ended) return { kind: "fenced" };
+  if (ended.status === "failed" && error) return { kind: "failed", error };
+  return { kind: ended.status === "cancelled" ? "cancelled" : "completed" };
+}
+
+function endOnce(run: Run, ending: Ending, deps: RunDependencies): Promise<Ended | null> {
+  return withTenant(deps.db, run.claim.tenantId, async (tx) => {
+    // A prompt that was assembled and refused is audited too: it is prepared and finished in one go.
+    const unprepared = run.report !== null && !run.auditPrepared ? run.report : null;
+    return endGeneration(tx, ending, unprepared && (() => prepareAudit(tx, auditOf(run.claim, unprepared))));
+  });
+}
+
+function endingOf(run: Run, status: TerminalStatus, error: Problem | null): Ending {
+  const { claim, facts, report, writer } = run;
+  const { inputTokens, outputTokens } = facts.usage;
+  return {
+    tenantId: claim.tenantId,
+    generationId: claim.generationId,
+    chatId: claim.chatId,
+    expected: { status: "running", fence: claim.fence },
+    status,
+    error,
+    finishReason: facts.finishReason,
+    usage: facts.usage,
+    text: writer.text,
+    toolCalls: facts.toolCalls,
+    firstTokenAt: writer.firstTokenAt,
+    context: report && contextOf(report),
+    stages: report && [...report.stages],
+    auditPatch: { usage: { inputTokens, outputTokens } },
+  };
+}

@@ -1,0 +1,71 @@
+import { problem, type Problem } from "@shiftwork/contracts";
+import { AssemblyInputError, type TokenBudgetExceeded } from "@shiftwork/pipeline";
+import { ProviderError } from "@shiftwork/providers";
+import { RunAborted } from "./active-runs.ts";
+
+/** How a job ended. Every job ends in exactly one of these, decided here and nowhere else. */
+export type Outcome =
+  | { readonly kind: "completed" }
+  | { readonly kind: "cancelled" }
+  | { readonly kind: "failed"; readonly error: Problem }
+  /** Given back to the line because this worker shuts down. */
+  | { readonly kind: "handed_back" }
+  /** Somebody else ended or took the run; nothing was written. */
+  | { readonly kind: "fenced" }
+  /** There was nothing to run: the queue delivers at least once. */
+  | { readonly kind: "nothing_to_run" };
+
+/** A run that fails for a reason we can name. */
+export class RunFailed extends Error {
+  readonly problem: Problem;
+
+  constructor(reason: Problem) {
+    super(reason.code);
+    this.name = "RunFailed";
+    this.problem = reason;
+  }
+}
+
+/** Turns whatever stopped a run into its outcome. Unknown errors become INTERNAL and carry nothing of their text. */
+export function outcomeOf(error: unknown): Outcome {
+  if (error instanceof RunAborted) return outcomeOfAbort(error);
+  if (error instanceof RunFailed) return { kind: "failed", error: error.problem };
+  if (error instanceof ProviderError) {
+    const params = error.retryAfterMs === null ? {} : { retryAfterMs: error.retryAfterMs };
+    return { kind: "failed", error: problem(error.code, error.message, params) };
+  }
+  if (error instanceof AssemblyInputError) {
+    const { code, message, pointer, fix } = error;
+    return { kind: "failed", error: problem(code, `${message} ${fix}`, { pointer }) };
+  }
+  return { kind: "failed", error: problem("INTERNAL", "The run failed unexpectedly; the log has the details.") };
+}
+
+function outcomeOfAbort(error: RunAborted): Outcome {
+  switch (error.abortCause) {
+    case "cancelled":
+      return { kind: "cancelled" };
+    case "fenced":
+      return { kind: "fenced" };
+    case "deadline":
+      return { kind: "failed", error: problem("DEADLINE_EXCEEDED", "The reply was not finished by the deadline.") };
+    case "draining":
+      return { kind: "handed_back" };
+  }
+}
+
+export function budgetProblem(error: TokenBudgetExceeded): Problem {
+  const { protectedTokens, budgetTokens, contextLimit, reservedForReply, largest } = error;
+  return problem(
+    "TOKEN_BUDGET_EXCEEDED",
+    `Protected context needs ${protectedTokens} tokens; ${budgetTokens} are available (${contextLimit} limit − ${reservedForReply} reply).`,
+    // Labels are content (a lore entry's title): the audit has them, the row that outlives it does not.
+    {
+      contextLimit,
+      reservedForReply,
+      protectedTokens,
+      budgetTokens,
+      largest: largest.map(({ blockId, source, tokens }) => ({ blockId, source, tokens })),
+    },
+  );
+}

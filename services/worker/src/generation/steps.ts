@@ -1,0 +1,119 @@
+import { performance } from "node:perf_hooks";
+import { problem, resolveSettings } from "@shiftwork/contracts";
+import {
+  appendEventsFenced,
+  findProvider,
+  loadConversation,
+  prepareAudit,
+  readChatSettings,
+  readTenantSettings,
+  withTenant,
+} from "@shiftwork/db";
+import { reportAssembly, runStage, STAGES, startAssembly, type AssemblyReport } from "@shiftwork/pipeline";
+import { openSecret } from "@shiftwork/platform";
+import { providerByKind } from "@shiftwork/providers";
+import { RunAborted } from "./active-runs.ts";
+import { budgetProblem, RunFailed } from "./outcome.ts";
+import type { Run, RunDependencies } from "./run-state.ts";
+import { auditOf, preparedEvent } from "./store-audit.ts";
+import { streamReply } from "./stream-reply.ts";
+
+export interface Step {
+  readonly name: string;
+  /** Null = bounded otherwise: the stream by the provider's timeouts and the generation's deadline. */
+  readonly deadlineMs: number | null;
+  readonly run: (run: Run, deps: RunDependencies) => Promise<void>;
+}
+
+/** What a run does, in this order. The pipeline's stages stand here as they stand there: there is one list of them. */
+export const STEPS: readonly Step[] = [
+  { name: "load", deadlineMs: 30_000, run: load },
+  ...STAGES.map((stage) => ({
+    name: stage.name,
+    deadlineMs: stage.deadlineMs,
+    run: async (run: Run) => {
+      run.assembly = await runStage(stage, present(run.assembly), run.active.signal);
+    },
+  })),
+  { name: "audit", deadlineMs: 30_000, run: audit },
+  { name: "stream", deadlineMs: null, run: stream },
+];
+
+/** Reads everything the prompt is made of, in one transaction. */
+async function load(run: Run, deps: RunDependencies): Promise<void> {
+  const { claim } = run;
+  const { tenantId, chatId, request } = claim;
+  await withTenant(deps.db, tenantId, async (tx) => {
+    const conversation = await loadConversation(tx, tenantId, {
+      chatId,
+      inputMessageId: claim.inputMessageId,
+      draft: null,
+      personaId: request.personaId,
+      lorebookIds: request.lorebookIds,
+    });
+    // The chat was deleted under the run: the row no longer names it, so nothing can be written either.
+    if (!conversation) throw new RunAborted("fenced");
+    run.provider = await findProvider(tx, tenantId, claim.providerId);
+    if (!run.provider)
+      throw new RunFailed(problem("PROVIDER_NOT_FOUND", "The provider was removed after the request was accepted."));
+    const settings = resolveSettings({
+      request,
+      row: claim,
+      chat: await readChatSettings(tx, tenantId, chatId),
+      tenant: await readTenantSettings(tx, tenantId),
+      provider: run.provider,
+    });
+    run.assembly = startAssembly({ conversation, settings, interceptors: deps.interceptors, clock: performance });
+  });
+}
+
+/** Writes down what is about to be sent, before it is sent. */
+async function audit(run: Run, deps: RunDependencies): Promise<void> {
+  const report = reportAssembly(present(run.assembly));
+  run.report = report;
+  refuseWhatMustNotLeave(report, run.claim.request.expectedHash);
+  const { tenantId, generationId, fence } = run.claim;
+  const written = await withTenant(deps.db, tenantId, async (tx) => {
+    const mine = await appendEventsFenced(tx, { tenantId, generationId, fence, events: [preparedEvent(report)] });
+    if (mine) await prepareAudit(tx, auditOf(run.claim, report));
+    return mine;
+  });
+  if (!written) throw new RunAborted("fenced");
+  run.auditPrepared = true;
+}
+
+function refuseWhatMustNotLeave(report: AssemblyReport, expectedHash: string | null): void {
+  if (report.error) throw new RunFailed(budgetProblem(report.error));
+  if (expectedHash !== null && report.assemblyHash !== expectedHash) {
+    throw new RunFailed(
+      problem("ASSEMBLY_CHANGED", "The assembled prompt is not the one the preview promised; preview again.", {
+        expected: expectedHash,
+        assembled: report.assemblyHash,
+      }),
+    );
+  }
+}
+
+async function stream(run: Run, deps: RunDependencies): Promise<void> {
+  const row = present(run.provider);
+  const request = present(run.report?.request);
+  const aad = `${run.claim.tenantId}/${row.id}`;
+  await streamReply({
+    provider: present(providerByKind(row.kind)),
+    target: {
+      baseUrl: row.baseUrl,
+      apiKey: row.secret && openSecret(deps.masterKey, row.secret, aad),
+      allowPrivateNetwork: row.allowPrivateNetwork,
+    },
+    request,
+    timeouts: deps.timeouts,
+    writer: run.writer,
+    facts: run.facts,
+    signal: run.active.signal,
+  });
+}
+
+function present<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined) throw new Error("a step ran before the one it builds on");
+  return value;
+}

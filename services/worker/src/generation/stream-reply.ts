@@ -1,0 +1,69 @@
+import type { NewEvent } from "@shiftwork/contracts";
+import { NO_USAGE, type Usage } from "@shiftwork/db";
+import type { ChatRequest, ToolCall } from "@shiftwork/pipeline";
+import type { Provider, ProviderTarget, StreamPart } from "@shiftwork/providers";
+import type { ReplyWriter } from "../events/reply-writer.ts";
+
+export interface ProviderTimeouts {
+  readonly connectTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
+
+/** What is known beyond the text itself; filled while the reply streams, so that a broken-off one keeps what it has. */
+export interface ReplyFacts {
+  usage: Usage;
+  finishReason: string | null;
+  toolCalls: ToolCall[];
+}
+
+export function noFactsYet(): ReplyFacts {
+  return { usage: NO_USAGE, finishReason: null, toolCalls: [] };
+}
+
+/** Calls the model and passes on what it streams, part by part. Throws what the provider or the abort threw. */
+export async function streamReply(call: {
+  readonly provider: Provider;
+  readonly target: ProviderTarget;
+  readonly request: ChatRequest;
+  readonly timeouts: ProviderTimeouts;
+  readonly writer: ReplyWriter;
+  readonly facts: ReplyFacts;
+  readonly signal: AbortSignal;
+}): Promise<void> {
+  const { provider, target, request, timeouts, writer, facts, signal } = call;
+  for await (const part of provider.stream({ target, request, signal, ...timeouts })) {
+    signal.throwIfAborted();
+    passOn(part, writer, facts);
+  }
+}
+
+function passOn(part: StreamPart, writer: ReplyWriter, facts: ReplyFacts): void {
+  switch (part.type) {
+    case "text":
+      writer.writeText(part.delta);
+      return;
+    case "reasoning":
+      writer.write({ type: "message.reasoning.delta", data: { delta: part.delta } });
+      return;
+    case "tool_call": {
+      const { type: _, ...data } = part;
+      collectCall(facts, part);
+      writer.write({ type: "tool.call", data });
+      return;
+    }
+    case "usage": {
+      const { inputTokens, outputTokens, cacheReadTokens } = part;
+      facts.usage = { inputTokens, outputTokens, cacheReadTokens };
+      const event: NewEvent = { type: "usage.updated", data: { inputTokens, outputTokens } };
+      writer.write(event);
+      return;
+    }
+    case "end":
+      facts.finishReason = part.finishReason;
+  }
+}
+
+function collectCall(facts: ReplyFacts, part: Extract<StreamPart, { type: "tool_call" }>): void {
+  const earlier = facts.toolCalls[part.index]?.arguments ?? "";
+  facts.toolCalls[part.index] = { id: part.id, name: part.name, arguments: earlier + part.argumentsDelta };
+}

@@ -1,0 +1,157 @@
+import { CANCEL_CHANNEL, DISPATCH_CHANNEL, removeWorker, type Database, type WorkerRow } from "@shiftwork/db";
+import type { Logger, Queue, QueueConsumer } from "@shiftwork/platform";
+import type { WorkerConfig } from "./config.ts";
+import { dispatch } from "./dispatch/dispatcher.ts";
+import { createLeader, type Leader } from "./dispatch/leader.ts";
+import { createActiveRuns, type ActiveRuns } from "./generation/active-runs.ts";
+import type { RunDependencies } from "./generation/run-state.ts";
+import { createLoop, type Loop } from "./loop.ts";
+import { expire } from "./maintenance/expire.ts";
+import { reconcile } from "./maintenance/reconcile.ts";
+import { sweepRuns } from "./maintenance/sweep-runs.ts";
+import { createJobHandler } from "./queue/handle-job.ts";
+
+export interface WorkerDependencies {
+  readonly database: Database;
+  readonly queue: Queue;
+  readonly logger: Logger;
+  readonly row: WorkerRow;
+  readonly masterKey: Uint8Array;
+  readonly config: WorkerConfig;
+}
+
+/** A running worker: takes jobs, and, while it leads, dispatches and reconciles. */
+export interface RunningWorker {
+  /** Takes nothing new, lets runs end for `drainMs`, hands the rest back. Safe twice. */
+  stop(drainMs: number): Promise<void>;
+}
+
+const EXPIRE_INTERVAL_MS = 60_000;
+
+/** Wires the stations and starts them; opens nothing and closes only what it opened. */
+export async function startWorker(deps: WorkerDependencies): Promise<RunningWorker> {
+  const { database, queue, row, config, logger } = deps;
+  const activeRuns = createActiveRuns();
+  const leader = createLeader(database);
+  // Alive before the first job: a run of a worker without a row would be taken for a dead one's.
+  await sweepRuns(database.db, row, activeRuns);
+  const loops = createLoops(deps, activeRuns, leader);
+  const listeners = await listen(database, activeRuns, loops);
+  const consumer = await queue.consume(createJobHandler(runDependencies(deps, activeRuns)), {
+    concurrency: config.WORKER_CONCURRENCY,
+    onError: (error) => logger.warn({ err: error }, "queue error"),
+  });
+  for (const loop of Object.values(loops)) loop.start();
+  logger.info({ workerId: row.id, slots: row.slots, queue: queue.backend }, "worker ready");
+
+  let stopping: Promise<void> | null = null;
+  return {
+    stop(drainMs) {
+      stopping ??= stop({ deps, activeRuns, leader, loops, listeners, consumer }, drainMs);
+      return stopping;
+    },
+  };
+}
+
+function runDependencies(deps: WorkerDependencies, activeRuns: ActiveRuns): RunDependencies {
+  const { config } = deps;
+  return {
+    db: deps.database.db,
+    workerId: deps.row.id,
+    activeRuns,
+    masterKey: deps.masterKey,
+    timeouts: {
+      connectTimeoutMs: config.PROVIDER_CONNECT_TIMEOUT_MS,
+      idleTimeoutMs: config.PROVIDER_IDLE_TIMEOUT_MS,
+    },
+    frame: { frameMs: config.FRAME_MS, frameBytes: config.FRAME_BYTES },
+    interceptors: [],
+    logger: deps.logger,
+  };
+}
+
+type Loops = Readonly<Record<"sweep" | "dispatch" | "reconcile" | "expire", Loop>>;
+
+function createLoops(deps: WorkerDependencies, activeRuns: ActiveRuns, leader: Leader): Loops {
+  const { config, queue, logger } = deps;
+  const { db } = deps.database;
+  const deadAfterMs = config.WORKER_DEAD_AFTER_MS;
+  const onError = (name: string, error: unknown): void =>
+    logger.warn({ err: error, loop: name }, "a loop's run failed");
+  const asLeader = (work: () => Promise<boolean | void>) => async () => ((await leader.leads()) ? work() : false);
+  return {
+    sweep: createLoop({
+      name: "sweep",
+      intervalMs: config.HEARTBEAT_MS,
+      runOnce: () => sweepRuns(db, deps.row, activeRuns),
+      onError,
+    }),
+    dispatch: createLoop({
+      name: "dispatch",
+      intervalMs: config.DISPATCH_INTERVAL_MS,
+      runOnce: asLeader(
+        async () => (await dispatch({ db, queue, windowRatio: config.DISPATCH_WINDOW, deadAfterMs })) > 0,
+      ),
+      onError,
+    }),
+    reconcile: createLoop({
+      name: "reconcile",
+      intervalMs: config.RECONCILE_INTERVAL_MS,
+      runOnce: asLeader(() =>
+        reconcile({
+          db,
+          queue,
+          deadAfterMs,
+          unclaimedAfterMs: config.UNCLAIMED_AFTER_MS,
+          deadlineGraceMs: config.DEADLINE_GRACE_MS,
+        }),
+      ),
+      onError,
+    }),
+    expire: createLoop({
+      name: "expire",
+      intervalMs: EXPIRE_INTERVAL_MS,
+      runOnce: asLeader(() => expire(db, config.EVENT_RETENTION_MS)),
+      onError,
+    }),
+  };
+}
+
+/** The fast paths; the loops find what a lost signal leaves. */
+async function listen(database: Database, activeRuns: ActiveRuns, loops: Loops): Promise<() => Promise<void>> {
+  const cancels = await database.client.listen(
+    CANCEL_CHANNEL,
+    (generationId) => activeRuns.abort(generationId, "cancelled"),
+    () => loops.sweep.wake(),
+  );
+  const work = await database.client.listen(DISPATCH_CHANNEL, () => loops.dispatch.wake());
+  return async () => {
+    await Promise.all([cancels.unlisten(), work.unlisten()]);
+  };
+}
+
+interface Parts {
+  readonly deps: WorkerDependencies;
+  readonly activeRuns: ActiveRuns;
+  readonly leader: Leader;
+  readonly loops: Loops;
+  readonly listeners: () => Promise<void>;
+  readonly consumer: QueueConsumer;
+}
+
+async function stop(parts: Parts, drainMs: number): Promise<void> {
+  const { deps, activeRuns, leader, loops, listeners, consumer } = parts;
+  // Somebody else leads and takes the line over at once; this worker only ends what it runs.
+  await Promise.all([loops.dispatch.stop(), loops.reconcile.stop(), loops.expire.stop()]);
+  await leader.close();
+  await consumer.pause();
+  const running = activeRuns.list().length;
+  if (running > 0) deps.logger.info({ running, drainMs }, "draining");
+  const drain = setTimeout(() => activeRuns.abortAll("draining"), drainMs);
+  await activeRuns.settled();
+  clearTimeout(drain);
+  await consumer.close();
+  await loops.sweep.stop();
+  await listeners();
+  await removeWorker(deps.database.db, deps.row.id);
+}
