@@ -253,6 +253,19 @@ create policy tenant_isolation on imports for all to public using ((tenant_id = 
 grant delete, insert, select, update on imports to shiftwork_api;
 grant delete, insert, select, update on imports to shiftwork_worker;
 
+create table leases (
+  name text not null,
+  holder uuid not null,
+  expires_at timestamp with time zone not null,
+  constraint leases_pkey PRIMARY KEY (name)
+) with (fillfactor=50);
+alter table leases enable row level security;
+alter table leases force row level security;
+create policy admin_lists on leases for select to shiftwork_admin using (true);
+create policy workers_only on leases for all to shiftwork_worker using (true) with check (true);
+grant select on leases to shiftwork_admin;
+grant delete, insert, select, update on leases to shiftwork_worker;
+
 create table lorebook_bindings (
   tenant_id uuid not null,
   lorebook_id uuid not null,
@@ -492,6 +505,6 @@ create table workers (
 alter table workers enable row level security;
 alter table workers force row level security;
 create policy admin_lists on workers for select to shiftwork_admin using (true);
-create policy workers_keep_their_own on workers for all to shiftwork_worker using (true) with check (true);
+create policy workers_only on workers for all to shiftwork_worker using (true) with check (true);
 grant select on workers to shiftwork_admin;
 grant delete, insert, select, update on workers to shiftwork_worker;

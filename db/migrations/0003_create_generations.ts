@@ -231,12 +231,22 @@ async function createWorkers(db: Kysely<never>): Promise<void> {
       heartbeat_at timestamptz not null default now()
     ) with (fillfactor = 50)
   `.execute(db);
-  await sql`alter table workers enable row level security`.execute(db);
-  await sql`alter table workers force row level security`.execute(db);
-  await sql`create policy workers_keep_their_own on workers to shiftwork_worker using (true) with check (true)`.execute(
-    db,
-  );
-  await sql`create policy admin_lists on workers for select to shiftwork_admin using (true)`.execute(db);
-  await sql`grant select, insert, update, delete on workers to shiftwork_worker`.execute(db);
-  await sql`grant select on workers to shiftwork_admin`.execute(db);
+  // Who may act for the whole cluster, and until when. A session lock would stay with a process that is frozen.
+  await sql`
+    create table leases (
+      name       text primary key,
+      holder     uuid not null,
+      expires_at timestamptz not null
+    ) with (fillfactor = 50)
+  `.execute(db);
+  for (const table of ["workers", "leases"]) {
+    await sql`alter table ${sql.table(table)} enable row level security`.execute(db);
+    await sql`alter table ${sql.table(table)} force row level security`.execute(db);
+    await sql`create policy workers_only on ${sql.table(table)} to shiftwork_worker using (true) with check (true)`.execute(
+      db,
+    );
+    await sql`create policy admin_lists on ${sql.table(table)} for select to shiftwork_admin using (true)`.execute(db);
+    await sql`grant select, insert, update, delete on ${sql.table(table)} to shiftwork_worker`.execute(db);
+    await sql`grant select on ${sql.table(table)} to shiftwork_admin`.execute(db);
+  }
 }

@@ -1,4 +1,5 @@
 export { assertRoleIsBound, openDatabase, type Database, type DatabaseOptions, type ServiceRole } from "./client.ts";
+export { giveLeaseBack, takeLease } from "./queries/leases.ts";
 export { LATEST_MIGRATION, migrate } from "./migrate.ts";
 export { findApiKey, insertApiKey, type ApiKey, type NewApiKey } from "./queries/api-keys.ts";
 export { bumpChatRevision, lockChat } from "./queries/chat-revision.ts";
@@ -95,6 +96,7 @@ export {
 } from "./queries/chats.ts";
 export {
   claimIdempotencyKey,
+  deleteExpiredIdempotencyKeys,
   storeAnswer,
   type IdempotencyClaim,
   type IdempotentRequest,

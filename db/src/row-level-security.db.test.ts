@@ -46,6 +46,7 @@ const WORKER_SEES = new Set([
   "generations",
   "tenants",
   "workers",
+  "leases",
 ]);
 
 describe("row-level security", () => {

@@ -38,6 +38,7 @@ export interface Tables {
   idempotency_keys: IdempotencyKeysTable;
   prompt_context_audits: PromptContextAuditsTable;
   workers: WorkersTable;
+  leases: { name: string; holder: string; expires_at: Date };
 }
 
 interface TenantsTable {

@@ -90,3 +90,12 @@ export async function storeAnswer(
     .where("key", "=", request.key)
     .execute();
 }
+
+/** Forgets the tenant's keys past their time; the answers they hold go with them. */
+export async function deleteExpiredIdempotencyKeys(tx: Tx, tenantId: string): Promise<void> {
+  await tx
+    .deleteFrom("idempotency_keys")
+    .where("tenant_id", "=", tenantId)
+    .where("expires_at", "<", sql<Date>`now()`)
+    .execute();
+}

@@ -1,1 +1,6 @@
-export {};
+export { createEcho, type EchoOptions } from "./echo.ts";
+export { isAddressAllowed, type Resolve } from "./guard-address.ts";
+export { createOpenAiCompatible, type OpenAiCompatibleOptions } from "./openai-compatible.ts";
+export { ProviderError, type Provider, type ProviderTarget, type StreamCall, type StreamPart } from "./provider.ts";
+export { PROVIDERS, PROVIDER_KINDS, providerByKind, type ProviderKind } from "./registry.ts";
+export { streamingRequest, wireBody } from "./wire-body.ts";

@@ -6,9 +6,19 @@ export interface ProviderTarget {
   /** Root of the API, e.g. `http://127.0.0.1:11434/v1`; empty for built-in providers. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
+  /**
+   * May the host be in a private network or on this machine (a local model)? Comes from the provider's row, never from
+   * a request. Link-local addresses, where clouds keep their credentials service, are refused either way.
+   */
+  readonly allowPrivateNetwork: boolean;
 }
 
-/** What a provider streams back, in order. Exactly one `end` closes a successful stream. */
+/**
+ * What a provider streams back, in order. Exactly one `end` closes a successful stream. Deltas are well-formed Unicode
+ * and joined give the text; no `text` part comes before the first character that is not white space, so a blank reply
+ * streams nothing. `usage` may come more than once: the last one counts, `null` = not reported.
+ * `index` numbers the calls of one reply from 0; `id` and `name` stand on every delta of a call.
+ */
 export type StreamPart =
   | { readonly type: "text"; readonly delta: string }
   | { readonly type: "reasoning"; readonly delta: string }
@@ -29,7 +39,7 @@ export type StreamPart =
 
 export interface StreamCall {
   readonly target: ProviderTarget;
-  /** Sent byte for byte as `JSON.stringify` gives it, plus what streaming needs. */
+  /** Sent byte for byte as `wireBody` gives it. */
   readonly request: ChatRequest;
   /** Aborts in every phase: resolving, connecting, waiting for the first token, mid-stream. Closes the socket. */
   readonly signal: AbortSignal;

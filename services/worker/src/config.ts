@@ -14,6 +14,7 @@ export const WorkerConfig = z.object({
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   HEARTBEAT_MS: milliseconds.default(1_000).describe("Sign of life, and sweep for cancels"),
   WORKER_DEAD_AFTER_MS: milliseconds.default(6_000).describe("A worker silent for this long is dead"),
+  LEASE_MS: milliseconds.default(3_000).describe("A leader that does not renew for this long has lost the lead"),
   DISPATCH_INTERVAL_MS: milliseconds.default(500).describe("Looks for work even when no signal came"),
   RECONCILE_INTERVAL_MS: milliseconds.default(1_000),
   UNCLAIMED_AFTER_MS: milliseconds.default(5_000).describe("Dispatched and unclaimed for this long: perhaps lost"),

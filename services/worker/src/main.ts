@@ -1,8 +1,7 @@
 import { hostname } from "node:os";
-import { assertRoleIsBound, openDatabase } from "@shiftwork/db";
-import { createLogger, openQueue } from "@shiftwork/platform";
+import { assertRoleIsBound, newId, openDatabase } from "@shiftwork/db";
+import { createLogger, openQueue, readMasterKey } from "@shiftwork/platform";
 import closeWithGrace from "close-with-grace";
-import { uuidv7 } from "uuidv7";
 import { readWorkerConfig } from "./config.ts";
 import { startWorker } from "./worker.ts";
 
@@ -16,7 +15,7 @@ const database = openDatabase({
   applicationName: "shiftwork-worker",
 });
 await assertRoleIsBound(database);
-const queue = await openQueue({
+const queue = openQueue({
   name: config.QUEUE_NAME,
   url: config.REDIS_URL ?? config.DATABASE_URL,
   onError: (error) => logger.warn({ err: error }, "queue error"),
@@ -26,8 +25,8 @@ const worker = await startWorker({
   queue,
   logger,
   config,
-  masterKey: Buffer.from(config.MASTER_KEY, "base64"),
-  row: { id: uuidv7(), host: hostname(), pid: process.pid, slots: config.WORKER_CONCURRENCY },
+  masterKey: readMasterKey(config.MASTER_KEY),
+  row: { id: newId(), host: hostname(), pid: process.pid, slots: config.WORKER_CONCURRENCY },
 });
 
 // A second signal ends the process at once with 1; so does a drain that does not come to an end.

@@ -32,7 +32,7 @@ const EXPIRE_INTERVAL_MS = 60_000;
 export async function startWorker(deps: WorkerDependencies): Promise<RunningWorker> {
   const { database, queue, row, config, logger } = deps;
   const activeRuns = createActiveRuns();
-  const leader = createLeader(database);
+  const leader = createLeader(database.db, row.id, config.LEASE_MS);
   // Alive before the first job: a run of a worker without a row would be taken for a dead one's.
   await sweepRuns(database.db, row, activeRuns);
   const loops = createLoops(deps, activeRuns, leader);

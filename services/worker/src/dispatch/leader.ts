@@ -1,53 +1,35 @@
-import type { Database } from "@shiftwork/db";
+import { performance } from "node:perf_hooks";
+import { giveLeaseBack, takeLease, type Db } from "@shiftwork/db";
 
-/** At most one process in the cluster leads; leadership ends with the connection that holds the lock. */
+/** One process at a time acts for the whole cluster. */
 export interface Leader {
-  /** True when this process leads, trying to become it if nobody does. */
+  /** True when this process leads, trying to become it if nobody does. Throws when the database is away. */
   leads(): Promise<boolean>;
   /** Gives the lead away. Safe twice. */
   close(): Promise<void>;
 }
 
-/** The lead is a session advisory lock on one reserved connection: it dies with the process, kill -9 included. */
-export function createLeader(database: Database): Leader {
-  type Held = Awaited<ReturnType<Database["client"]["reserve"]>>;
-  let held: Held | null = null;
+const LEASE = "leader";
 
-  async function stillHolds(connection: Held): Promise<boolean> {
-    const [row] = await connection<{ held: boolean }[]>`
-      select exists (
-        select from pg_locks
-        where locktype = 'advisory' and pid = pg_backend_pid() and objid = hashtext('shiftwork.leader')::oid
-      ) as held
-    `.catch(() => []);
-    return row?.held ?? false;
-  }
-
-  async function tryToLead(): Promise<Held | null> {
-    const connection = await database.client.reserve();
-    const [row] = await connection<{ won: boolean }[]>`
-      select pg_try_advisory_lock(hashtext('shiftwork.leader')) as won
-    `.catch(() => []);
-    if (row?.won) return connection;
-    connection.release();
-    return null;
-  }
-
+/**
+ * The lead is a lease: whoever does not renew it, because it died or froze, loses it. What a leader does is idempotent or
+ * fenced, so a process that wakes up and still believes it leads can do no harm.
+ */
+export function createLeader(db: Db, holder: string, leaseMs: number): Leader {
+  let askedAtMs = -Infinity;
+  let answer: Promise<boolean> = Promise.resolve(false);
   return {
-    async leads() {
-      if (held && !(await stillHolds(held))) {
-        held.release();
-        held = null;
-      }
-      held ??= await tryToLead();
-      return held !== null;
+    // Several loops ask, often: one question per third of the lease is enough for all of them.
+    leads() {
+      const nowMs = performance.now();
+      if (nowMs - askedAtMs < leaseMs / 3) return answer;
+      askedAtMs = nowMs;
+      answer = takeLease(db, LEASE, holder, leaseMs);
+      return answer;
     },
     async close() {
-      const connection = held;
-      held = null;
-      if (!connection) return;
-      await connection`select pg_advisory_unlock_all()`.catch(() => {});
-      connection.release();
+      await answer.catch(() => false);
+      await giveLeaseBack(db, LEASE, holder);
     },
   };
 }

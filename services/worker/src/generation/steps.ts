@@ -2,15 +2,15 @@ import { performance } from "node:perf_hooks";
 import { problem, resolveSettings } from "@shiftwork/contracts";
 import {
   appendEventsFenced,
+  findChat,
   findProvider,
   loadConversation,
   prepareAudit,
-  readChatSettings,
   readTenantSettings,
   withTenant,
 } from "@shiftwork/db";
 import { reportAssembly, runStage, STAGES, startAssembly, type AssemblyReport } from "@shiftwork/pipeline";
-import { openSecret } from "@shiftwork/platform";
+import { openSecret, providerSecretContext } from "@shiftwork/platform";
 import { providerByKind } from "@shiftwork/providers";
 import { RunAborted } from "./active-runs.ts";
 import { budgetProblem, RunFailed } from "./outcome.ts";
@@ -59,7 +59,7 @@ async function load(run: Run, deps: RunDependencies): Promise<void> {
     const settings = resolveSettings({
       request,
       row: claim,
-      chat: await readChatSettings(tx, tenantId, chatId),
+      chat: (await findChat(tx, tenantId, chatId, null))?.settings ?? {},
       tenant: await readTenantSettings(tx, tenantId),
       provider: run.provider,
     });
@@ -97,12 +97,12 @@ function refuseWhatMustNotLeave(report: AssemblyReport, expectedHash: string | n
 async function stream(run: Run, deps: RunDependencies): Promise<void> {
   const row = present(run.provider);
   const request = present(run.report?.request);
-  const aad = `${run.claim.tenantId}/${row.id}`;
+  const sealedFor = providerSecretContext(run.claim.tenantId, row.id);
   await streamReply({
     provider: present(providerByKind(row.kind)),
     target: {
       baseUrl: row.baseUrl,
-      apiKey: row.secret && openSecret(deps.masterKey, row.secret, aad),
+      apiKey: row.secret && openSecret(deps.masterKey, row.secret, sealedFor),
       allowPrivateNetwork: row.allowPrivateNetwork,
     },
     request,

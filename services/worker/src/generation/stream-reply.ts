@@ -40,15 +40,16 @@ export async function streamReply(call: {
 function passOn(part: StreamPart, writer: ReplyWriter, facts: ReplyFacts): void {
   switch (part.type) {
     case "text":
-      writer.writeText(part.delta);
+      writer.writeText(storable(part.delta));
       return;
     case "reasoning":
-      writer.write({ type: "message.reasoning.delta", data: { delta: part.delta } });
+      writer.write({ type: "message.reasoning.delta", data: { delta: storable(part.delta) } });
       return;
     case "tool_call": {
-      const { type: _, ...data } = part;
-      collectCall(facts, part);
-      writer.write({ type: "tool.call", data });
+      const { index, id, name } = part;
+      const argumentsDelta = storable(part.argumentsDelta);
+      facts.toolCalls[index] = { id, name, arguments: (facts.toolCalls[index]?.arguments ?? "") + argumentsDelta };
+      writer.write({ type: "tool.call", data: { index, id, name, argumentsDelta } });
       return;
     }
     case "usage": {
@@ -63,7 +64,7 @@ function passOn(part: StreamPart, writer: ReplyWriter, facts: ReplyFacts): void 
   }
 }
 
-function collectCall(facts: ReplyFacts, part: Extract<StreamPart, { type: "tool_call" }>): void {
-  const earlier = facts.toolCalls[part.index]?.arguments ?? "";
-  facts.toolCalls[part.index] = { id: part.id, name: part.name, arguments: earlier + part.argumentsDelta };
+/** PostgreSQL holds no U+0000, in text or in JSON; replaced before it is streamed, so that both stay the same. */
+function storable(text: string): string {
+  return text.replaceAll("\u0000", "\uFFFD");
 }

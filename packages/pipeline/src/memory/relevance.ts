@@ -1,0 +1,62 @@
+import MiniSearch from "minisearch";
+import type { Memory } from "../conversation.ts";
+import { isUnspaced, terms } from "./terms.ts";
+
+/** Distinct words of the query that are searched for, the user's first. */
+const MAX_QUERY_TERMS = 64;
+
+const FUZZINESS = 0.2;
+const FUZZY_ABOVE_LETTERS = 4;
+const PREFIX_ABOVE_LETTERS = 3;
+const SCORE_PRECISION = 1e6;
+
+interface Document {
+  readonly id: number;
+  readonly text: string;
+}
+
+const indexes = new WeakMap<readonly Memory[], MiniSearch<Document>>();
+
+/**
+ * How relevant each memory is to the texts (the most telling first): BM25 over their words, divided by the best score, so
+ * 0..1, in the memories' order; 0 = no word in common. The index is made once per array of memories.
+ */
+export function relevances(memories: readonly Memory[], queries: readonly string[]): readonly number[] {
+  const scores = memories.map(() => 0);
+  const query = queryTerms(queries);
+  if (memories.length === 0 || query.length === 0) return scores;
+  const results = indexOf(memories).search(query.join(" "));
+  const best = results[0]?.score ?? 1;
+  for (const { id, score } of results)
+    scores[Number(id)] = Math.round((score / best) * SCORE_PRECISION) / SCORE_PRECISION;
+  return scores;
+}
+
+function queryTerms(queries: readonly string[]): readonly string[] {
+  const distinct = new Set<string>();
+  for (const query of queries) {
+    for (const term of terms(query)) {
+      if (distinct.size >= MAX_QUERY_TERMS) return [...distinct];
+      distinct.add(term);
+    }
+  }
+  return [...distinct];
+}
+
+function indexOf(memories: readonly Memory[]): MiniSearch<Document> {
+  const known = indexes.get(memories);
+  if (known !== undefined) return known;
+  const index = new MiniSearch<Document>({
+    fields: ["text"],
+    tokenize: (text) => [...terms(text)],
+    processTerm: (term) => term,
+    searchOptions: {
+      tokenize: (text) => text.split(" "),
+      fuzzy: (term) => !isUnspaced(term) && term.length > FUZZY_ABOVE_LETTERS && FUZZINESS,
+      prefix: (term) => !isUnspaced(term) && term.length > PREFIX_ABOVE_LETTERS,
+    },
+  });
+  index.addAll(memories.map(({ content }, id) => ({ id, text: content })));
+  indexes.set(memories, index);
+  return index;
+}

@@ -1,0 +1,8 @@
+export {
+  startFakeOpenAi,
+  type FakeOpenAi,
+  type FakeOpenAiOptions,
+  type RecordedRequest,
+} from "./fake-openai-server.ts";
+export { type FakeReply } from "./fake-reply.ts";
+export { startSilentListener, type SilentListener } from "./silent-listener.ts";

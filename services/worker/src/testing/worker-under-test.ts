@@ -1,0 +1,112 @@
+import { newId, openDatabase, withTenant, type Database } from "@shiftwork/db";
+import { insertTestChat, openTestDatabase, type TestChat } from "@shiftwork/db/testing";
+import { createLogger, openPostgresEventLog, openQueue, type EventLog, type Queue } from "@shiftwork/platform";
+import type { GenerationEvent } from "@shiftwork/contracts";
+import { isTerminalEvent } from "@shiftwork/contracts";
+import { WorkerConfig } from "../config.ts";
+import { startWorker, type RunningWorker } from "../worker.ts";
+
+/** A database, a queue and a worker with short intervals, for tests of whole runs. */
+export interface Bench {
+  readonly url: string;
+  readonly admin: Database;
+  readonly api: Database;
+  readonly worker: Database;
+  readonly queue: Queue;
+  readonly events: EventLog;
+  startWorker(overrides?: Partial<WorkerConfig>): Promise<RunningWorker>;
+  /** A chat whose provider is at `baseUrl`. */
+  chatWith(baseUrl: string): Promise<TestChat>;
+  /** Resolves with all events once `until` holds for one of them. */
+  eventsUntil(chat: TestChat, generationId: string, until: (event: GenerationEvent) => boolean): Promise<readonly GenerationEvent[]>;
+  /** Resolves with all events once the generation has ended. */
+  ended(chat: TestChat, generationId: string): Promise<readonly GenerationEvent[]>;
+  close(): Promise<void>;
+}
+
+export const FAST = {
+  HEARTBEAT_MS: 50,
+  WORKER_DEAD_AFTER_MS: 1_000,
+  LEASE_MS: 600,
+  DISPATCH_INTERVAL_MS: 50,
+  RECONCILE_INTERVAL_MS: 50,
+  UNCLAIMED_AFTER_MS: 500,
+  DEADLINE_GRACE_MS: 200,
+  FRAME_MS: 5,
+} as const satisfies Partial<WorkerConfig>;
+
+export async function openBench(serverUrl: string, redisUrl: string | null): Promise<Bench> {
+  const test = await openTestDatabase(serverUrl);
+  const open = (role: "shiftwork_admin" | "shiftwork_api" | "shiftwork_worker") =>
+    openDatabase({ url: test.url, role, maxConnections: 8, applicationName: "test" });
+  const [admin, api, worker] = [open("shiftwork_admin"), open("shiftwork_api"), open("shiftwork_worker")];
+  const name = `test-${newId()}`;
+  const queue = openQueue({ name, url: redisUrl ?? test.url, onError: () => {} });
+  const events = await openPostgresEventLog(api);
+  const workers: RunningWorker[] = [];
+
+  const eventsUntil: Bench["eventsUntil"] = (chat, generationId, until) =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        events
+          .read(chat.tenantId, generationId, 0, 10_000)
+          .then((seen) => {
+            if (!seen.some(until)) return;
+            stop();
+            resolve(seen);
+          })
+          .catch(reject);
+      };
+      const stop = events.subscribe(generationId, look);
+      look();
+    });
+
+  return {
+    url: test.url,
+    admin,
+    api,
+    worker,
+    queue,
+    events,
+    async startWorker(overrides = {}) {
+      const config = WorkerConfig.parse({
+        DATABASE_URL: test.url,
+        MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+        WORKER_CONCURRENCY: 8,
+        ...FAST,
+        ...overrides,
+      });
+      const started = await startWorker({
+        database: worker,
+        queue,
+        logger: createLogger({ level: (process.env["LOG"] ?? "silent") as "silent", name: "test" }),
+        config,
+        masterKey: Buffer.alloc(32, 7),
+        row: { id: newId(), host: "test", pid: process.pid, slots: config.WORKER_CONCURRENCY },
+      });
+      workers.push(started);
+      return started;
+    },
+    async chatWith(baseUrl) {
+      const chat = await insertTestChat(admin.db, api.db);
+      await withTenant(admin.db, chat.tenantId, (tx) =>
+        tx
+          .updateTable("providers")
+          .set({ kind: "openai-compatible", base_url: baseUrl, allow_private_network: true })
+          .where("tenant_id", "=", chat.tenantId)
+          .where("id", "=", chat.providerId)
+          .execute(),
+      );
+      return chat;
+    },
+    eventsUntil,
+    ended: (chat, generationId) => eventsUntil(chat, generationId, (event) => isTerminalEvent(event.type)),
+    async close() {
+      for (const started of workers) await started.stop(0);
+      await events.close();
+      await queue.close();
+      for (const database of [admin, api, worker]) await database.close();
+      await test.drop();
+    },
+  };
+}
