@@ -21,7 +21,7 @@ export default defineConfig({
           name: "services",
           include: ["{packages,services}/*/src/**/*.db.test.ts", "db/src/**/*.db.test.ts", "e2e/**/*.db.test.ts"],
           exclude: ["**/node_modules/**", "**/dist/**"],
-          globalSetup: ["db/src/testing/global-setup.ts"],
+          globalSetup: ["packages/platform/src/testing/global-setup.ts"],
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },

@@ -1,1 +1,14 @@
-export {};
+export { describeConfig, envExample, type ConfigField } from "./config/describe-config.ts";
+export { flag, milliseconds, port } from "./config/fields.ts";
+export { maskConfig } from "./config/mask-config.ts";
+export { maskUrl } from "./config/mask-url.ts";
+export { ConfigError, readConfig, type ConfigProblem, type Environment } from "./config/read-config.ts";
+export { launchServices, ServicesAlreadyRunningError, type LaunchOptions, type Services } from "./embedded/launch.ts";
+export type { PostgresPreference } from "./embedded/find-postgres.ts";
+export type { EventLog } from "./events/event-log.ts";
+export { openPostgresEventLog } from "./events/postgres-event-log.ts";
+export { createLogger, type Logger, type LoggerOptions } from "./logging/create-logger.ts";
+export { QueueUnavailableError } from "./queue/bullmq-producer.ts";
+export { openQueue, type QueueOptions } from "./queue/bullmq-queue.ts";
+export type { ConsumeOptions, JobHandler, JobState, Queue, QueueConsumer, QueuedJob } from "./queue/queue.ts";
+export { openSecret, providerSecretContext, readMasterKey, sealSecret } from "./secrets/seal-secret.ts";

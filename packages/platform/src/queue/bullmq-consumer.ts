@@ -1,0 +1,63 @@
+import { jobId } from "@shiftwork/contracts";
+import { WaitingError } from "bullmq";
+import type { Backend, JobProcessor } from "./bullmq-backend.ts";
+import type { ConsumeOptions, JobHandler, QueueConsumer } from "./queue.ts";
+
+const LOCK_DURATION_MS = 15_000;
+
+/**
+ * Starts taking jobs. Resolves once the worker is connected.
+ * @throws Error when a PostgreSQL queue cannot be reached; on Redis it waits and reports to `onError` meanwhile.
+ */
+export async function consumeJobs(
+  backend: Backend,
+  name: string,
+  handler: JobHandler,
+  options: ConsumeOptions,
+): Promise<QueueConsumer> {
+  const lockDuration = options.lockDurationMs ?? LOCK_DURATION_MS;
+  let takesJobs = true;
+  const processor: JobProcessor = async (job, token, signal) => {
+    if (signal === undefined) throw new Error("BullMQ gave the processor no abort signal");
+    // A fetch that was under way when the consumer was paused still brings its job: it goes back to the others.
+    if (!takesJobs) {
+      await job.moveToWait(token);
+      throw new WaitingError();
+    }
+    await handler(job.data, signal);
+  };
+  assertTakesSignal(processor);
+  const settings = { concurrency: options.concurrency, lockDuration, stalledInterval: lockDuration / 2 };
+  const worker = backend.openWorker(name, processor, settings);
+  worker.on("error", options.onError);
+  worker.on("failed", (_job, error) => options.onError(error));
+  // Another worker may run it already: what this one still does is wasted, and its writes are fenced off.
+  worker.on("lockRenewalFailed", (ids) => {
+    for (const id of ids) worker.cancelJob(id, "lock lost");
+  });
+  await worker.waitUntilReady().catch(async (error: unknown) => {
+    await worker.close(true);
+    throw error;
+  });
+  return {
+    cancel: (job, reason) => worker.cancelJob(jobId(job), reason),
+    pause: () => {
+      takesJobs = false;
+      return worker.pause(true);
+    },
+    close: () => {
+      takesJobs = false;
+      return worker.close();
+    },
+  };
+}
+
+/**
+ * BullMQ looks at `processor.length` and makes no abort signal below three: a default, a rest parameter or a wrapper
+ * would silently make every job impossible to cancel.
+ * @throws TypeError when the processor does not declare exactly three plain parameters.
+ */
+export function assertTakesSignal(processor: (...args: never[]) => unknown): void {
+  if (processor.length === 3) return;
+  throw new TypeError(`a job processor declares exactly (job, token, signal), this one ${processor.length} parameters`);
+}

@@ -1,0 +1,93 @@
+import type { NewEvent } from "@shiftwork/contracts";
+import fc from "fast-check";
+import { describe, expect, it, vi } from "vitest";
+import { createReplyWriter } from "./reply-writer.ts";
+
+function collect(options: { frameMs?: number; frameBytes?: number; append?: () => Promise<boolean> } = {}) {
+  const batches: (readonly NewEvent[])[] = [];
+  const onBroken = vi.fn<(error: unknown) => void>();
+  const writer = createReplyWriter({
+    frameMs: options.frameMs ?? 1_000,
+    frameBytes: options.frameBytes ?? 256,
+    append: async (events) => {
+      batches.push(events);
+      return (await options.append?.()) ?? true;
+    },
+    onBroken,
+  });
+  return { batches, writer, onBroken };
+}
+
+const deltas = (batches: readonly (readonly NewEvent[])[]) =>
+  batches.flat().flatMap((event) => (event.type === "message.delta" ? [event.data] : []));
+
+describe("a reply writer", () => {
+  it("sends the first token at once and lets later ones wait for company", async () => {
+    const { batches, writer } = collect();
+    writer.writeText("Hel");
+    writer.writeText("lo ");
+    writer.writeText("there");
+    expect(writer.text).toBe("Hello there");
+    await writer.close();
+    expect(deltas(batches)).toEqual([
+      { delta: "Hel", index: 0 },
+      { delta: "lo there", index: 3 },
+    ]);
+  });
+
+  it("sends a frame that has grown large without waiting", async () => {
+    const { batches, writer } = collect({ frameBytes: 4 });
+    writer.writeText("a");
+    writer.writeText("bcde");
+    writer.writeText("f");
+    await writer.close();
+    expect(deltas(batches).map((data) => data.delta)).toEqual(["a", "bcde", "f"]);
+  });
+
+  it("keeps other events where they stood between the deltas", async () => {
+    const { batches, writer } = collect();
+    writer.writeText("a");
+    writer.writeText("b");
+    writer.write({ type: "usage.updated", data: { inputTokens: 1, outputTokens: 2 } });
+    writer.writeText("c");
+    await writer.close();
+    expect(batches.flat().map((event) => event.type)).toEqual([
+      "message.delta",
+      "message.delta",
+      "usage.updated",
+      "message.delta",
+    ]);
+  });
+
+  it("writes nothing more after a batch was refused, and says so once", async () => {
+    const { batches, writer, onBroken } = collect({ frameBytes: 1, append: () => Promise.resolve(false) });
+    writer.writeText("a");
+    writer.writeText("b");
+    await writer.close();
+    await writer.close();
+    expect(batches).toHaveLength(1);
+    expect(onBroken).toHaveBeenCalledTimes(1);
+  });
+
+  it("joins to the text whatever the pieces and frames: every delta starts where the last one ended", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.string({ unit: "grapheme", minLength: 1 })),
+        fc.integer({ min: 1, max: 20 }),
+        async (pieces, frameBytes) => {
+          const { batches, writer } = collect({ frameBytes });
+          for (const piece of pieces) writer.writeText(piece);
+          await writer.close();
+          let text = "";
+          for (const { delta, index } of deltas(batches)) {
+            expect(index).toBe(text.length);
+            text += delta;
+          }
+          expect(text).toBe(pieces.join(""));
+          expect(writer.text).toBe(text);
+        },
+      ),
+      { seed: 20, numRuns: 200 },
+    );
+  });
+});
