@@ -117,6 +117,8 @@ export interface ChatMessage {
   readonly pinned: boolean;
   /** Never sent, never scanned. */
   readonly hidden: boolean;
+  /** A system row that may leave when the window is full (an imported narrator's); other system rows are protected. */
+  readonly optional: boolean;
   /** A failed reply's text: shown, never sent. */
   readonly failedPartial: boolean;
 }

@@ -10,17 +10,29 @@ export {
   type StageName,
   type ToolCall,
 } from "./block.ts";
+export { startAssembly, type Assembly, type AssemblyInput, type Clock } from "./assembly.ts";
+export { messagesOfBlocks } from "./audit/audit-blocks.ts";
 export {
-  buildPrompt,
-  reportAssembly,
-  runStage,
-  STAGES,
-  startAssembly,
-  type Assembly,
-  type AssemblyInput,
-  type Clock,
-  type Stage,
-} from "./build-prompt.ts";
+  readAuditDocument,
+  toAuditDocument,
+  type AuditContent,
+  type AuditDocument,
+  type AuditOmissions,
+  type StoredAuditBlock,
+} from "./audit/audit-document.ts";
+export { fillMissingCounts } from "./audit/fill-counts.ts";
+export {
+  AUDIT_STATUSES,
+  promptContextAudit,
+  type AuditFacts,
+  type AuditStatus,
+  type AuditTarget,
+  type AuditUsage,
+  type PromptContextAudit,
+} from "./audit/prompt-context-audit.ts";
+export { reportAssembly } from "./audit/report.ts";
+export { buildPrompt, runStage, STAGES, type Stage } from "./build-prompt.ts";
+export { resolveBudget, type ResolvedBudget } from "./budget.ts";
 export {
   LORE_POSITIONS,
   SELECTIVE_LOGICS,
@@ -77,3 +89,13 @@ export {
   type SamplingParameters,
   type ToolDefinition,
 } from "./settings.ts";
+export { canonicalJson, sha256Hex } from "./hash.ts";
+export { defaultSeed } from "./seed.ts";
+export { resolveStrategy, STRATEGIES } from "./shift/registry.ts";
+export type { Strategy } from "./shift/strategy.ts";
+export { modelFacts } from "./tokens/models.ts";
+export type { Profile } from "./tokens/profile.ts";
+export { PROFILES, profileFor } from "./tokens/profiles.ts";
+export { validateChatRequest } from "./wire/validate.ts";
+export { substitute } from "./macros/substitute.ts";
+export { macroValues, type MacroValues } from "./macros/values.ts";

@@ -1,0 +1,76 @@
+import type { LeftOutBlock } from "./block.ts";
+import { resolveBudget, type ResolvedBudget } from "./budget.ts";
+import type { Conversation } from "./conversation.ts";
+import type { TokenBudgetExceeded } from "./errors.ts";
+import type { ChatRequest, Interceptor, ShiftStep, StageReport } from "./prompt.ts";
+import type { Diagnostic } from "./reasons.ts";
+import type { AssemblySettings } from "./settings.ts";
+import { resolveStrategy } from "./shift/registry.ts";
+import type { MeasuredBlock, Strategy } from "./shift/strategy.ts";
+import { countOverhead, createCounter, type Counter } from "./tokens/counter.ts";
+import { profileFor } from "./tokens/profiles.ts";
+import { wireTools } from "./wire/openai-chat.ts";
+
+/** Clock for stage timings only; what a prompt says about time comes from `settings.now`. */
+export interface Clock {
+  /** Milliseconds, monotonic. */
+  now(): number;
+}
+
+/** Everything a prompt depends on. Equal inputs give equal prompts. */
+export interface AssemblyInput {
+  readonly conversation: Conversation;
+  readonly settings: AssemblySettings;
+  /** Plugins between `shift` and `recount`; empty by default. */
+  readonly interceptors: readonly Interceptor[];
+  readonly clock: Clock;
+}
+
+/** What one stage hands to the next. Never mutated: a stage answers with a new one. */
+export interface Assembly {
+  readonly input: AssemblyInput;
+  readonly strategy: Strategy;
+  readonly counter: Counter;
+  readonly budget: ResolvedBudget;
+  /** Priming and tool schemas. */
+  readonly overheadTokens: number;
+  /** Most tokens lore and memories may take; 0 until their stage ran. */
+  readonly caps: { readonly lorebook: number; readonly memory: number };
+  /** What is in the prompt so far; after `template` in prompt order, after `serialize` in sent order. */
+  readonly blocks: readonly MeasuredBlock[];
+  /** What was considered and is out, in the order it left. */
+  readonly leftOut: readonly LeftOutBlock[];
+  readonly shiftSteps: readonly ShiftStep[];
+  readonly request: ChatRequest | null;
+  /** Counted on the payload by `verify`; `null` before. */
+  readonly promptTokens: number | null;
+  /** Set = no request may leave and later stages do nothing. */
+  readonly error: TokenBudgetExceeded | null;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly stages: readonly StageReport[];
+}
+
+/** An assembly before its first stage. Throws `AssemblyInputError` when the settings cannot be worked with. */
+export function startAssembly(input: AssemblyInput): Assembly {
+  const { settings } = input;
+  const profile = profileFor(settings.model);
+  const budget = resolveBudget(settings, profile);
+  const strategy = resolveStrategy(settings.contextStrategy, settings.strategyOptions);
+  const counter = createCounter(profile);
+  return {
+    input,
+    strategy,
+    counter,
+    budget,
+    overheadTokens: countOverhead(counter, wireTools(settings.tools)),
+    caps: { lorebook: 0, memory: 0 },
+    blocks: [],
+    leftOut: [],
+    shiftSteps: [],
+    request: null,
+    promptTokens: null,
+    error: null,
+    diagnostics: [],
+    stages: [],
+  };
+}

@@ -1,0 +1,74 @@
+import { AssemblyInputError } from "./errors.ts";
+import type { AssemblySettings } from "./settings.ts";
+import type { Profile } from "./tokens/profile.ts";
+
+/** What a prompt may cost, in tokens. */
+export interface ResolvedBudget {
+  readonly contextLimit: number;
+  readonly reservedForReply: number;
+  /** 0 for exact profiles, 5 % of the window, rounded up, for approximate ones. */
+  readonly margin: number;
+  /** contextLimit − reservedForReply − margin, at least 0. */
+  readonly budgetTokens: number;
+}
+
+const APPROXIMATE_MARGIN = 0.05;
+const SMALLEST_DEFAULT_RESERVE = 256;
+const LARGEST_DEFAULT_RESERVE = 4096;
+
+/**
+ * Derives the budget of a request. Reserve: `budget.reservedForReply` ?? `parameters.maxTokens` ?? an eighth of the
+ * window within 256…4,096, the model's largest reply and half the window (512 → 256, 8,192 → 1,024, 200,000 → 4,096).
+ * Throws `AssemblyInputError`: `MODEL_UNKNOWN` without any window, `VALIDATION_FAILED` for numbers that cannot work.
+ */
+export function resolveBudget(
+  settings: Pick<AssemblySettings, "budget" | "parameters" | "model" | "modelFacts">,
+  profile: Pick<Profile, "approximate">,
+): ResolvedBudget {
+  const contextLimit = resolveContextLimit(settings);
+  const { maxTokens } = settings.parameters;
+  if (maxTokens !== undefined) requireTokens("/parameters/maxTokens", maxTokens, contextLimit - 1);
+  const requested = settings.budget.reservedForReply;
+  if (requested !== undefined) requireTokens("/budget/reservedForReply", requested, contextLimit - 1);
+  const reservedForReply = requested ?? maxTokens ?? defaultReserve(contextLimit, settings.modelFacts.maxOutputTokens);
+  const margin = profile.approximate ? Math.ceil(contextLimit * APPROXIMATE_MARGIN) : 0;
+  return {
+    contextLimit,
+    reservedForReply,
+    margin,
+    budgetTokens: Math.max(0, contextLimit - reservedForReply - margin),
+  };
+}
+
+function resolveContextLimit(settings: Pick<AssemblySettings, "budget" | "model" | "modelFacts">): number {
+  const known = settings.modelFacts.contextLimit;
+  const requested = settings.budget.contextLimit;
+  if (requested !== undefined) {
+    requireTokens("/budget/contextLimit", requested, known ?? Number.MAX_SAFE_INTEGER, 2);
+    return requested;
+  }
+  if (known !== null) return known;
+  throw new AssemblyInputError(
+    "MODEL_UNKNOWN",
+    "/budget/contextLimit",
+    `The context window of model "${settings.model}" is not known.`,
+    "Give budget.contextLimit, or set the window in the provider's model list.",
+  );
+}
+
+function requireTokens(pointer: string, value: unknown, largest: number, smallest = 1): void {
+  const fits = typeof value === "number" && Number.isSafeInteger(value) && value >= smallest && value <= largest;
+  if (fits) return;
+  throw new AssemblyInputError(
+    "VALIDATION_FAILED",
+    pointer,
+    `${pointer} must be a whole number of tokens from ${smallest} to ${largest}; it is ${JSON.stringify(value) ?? "unset"}.`,
+    `Choose a value from ${smallest} to ${largest}, or leave it out for the default.`,
+  );
+}
+
+function defaultReserve(contextLimit: number, maxOutputTokens: number | null): number {
+  const share = Math.max(SMALLEST_DEFAULT_RESERVE, Math.floor(contextLimit / 8));
+  const capped = Math.min(share, LARGEST_DEFAULT_RESERVE, maxOutputTokens ?? LARGEST_DEFAULT_RESERVE);
+  return Math.max(1, Math.min(capped, Math.floor(contextLimit / 2)));
+}

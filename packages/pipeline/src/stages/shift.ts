@@ -1,0 +1,48 @@
+import type { CountedBlock, LeftOutBlock, StageName } from "../block.ts";
+import type { Conversation } from "../conversation.ts";
+import type { ExcludedReason } from "../reasons.ts";
+import type { ShiftInput, ShiftResult, Strategy } from "../shift/strategy.ts";
+
+/** What a shift gives to the rest of the assembly. */
+export interface ShiftStageResult extends Pick<ShiftResult, "steps" | "exceeded"> {
+  readonly kept: readonly CountedBlock[];
+  readonly leftOut: readonly LeftOutBlock[];
+}
+
+/**
+ * Makes the blocks fit with the chosen strategy, then takes out memories whose source message stayed: what the model
+ * reads in the history it need not read twice.
+ */
+export function shift(
+  input: ShiftInput & { readonly strategy: Strategy; readonly conversation: Conversation },
+): ShiftStageResult {
+  const result = input.strategy.shift(input);
+  const repeated = repeatedMemories(result.kept, input.conversation);
+  const excluded = result.excluded.map(({ block, reason }) => leaveOut(block, "shift", reason));
+  const leftOut = repeated.map((block) => leaveOut(block, "memory", "memory_source_in_prompt"));
+  return {
+    kept: result.kept.filter((block) => !repeated.includes(block)),
+    leftOut: [...leftOut, ...excluded],
+    steps: result.steps,
+    exceeded: result.exceeded,
+  };
+}
+
+function repeatedMemories(kept: readonly CountedBlock[], conversation: Conversation): readonly CountedBlock[] {
+  const sourceOf = new Map(conversation.memories.map((memory) => [memory.id, memory.sourceMessageId]));
+  const inPrompt = new Set(kept.filter((block) => block.seq !== null).map((block) => block.refId));
+  return kept.filter((block) => {
+    if (block.source !== "memory" || block.pinned || block.refId === null) return false;
+    const source = sourceOf.get(block.refId) ?? null;
+    return source !== null && inPrompt.has(source);
+  });
+}
+
+/** The record of a block that left: its group and count go with it. */
+export function leaveOut(
+  block: LeftOutBlock["block"] & { readonly tokens: number | null },
+  stage: StageName,
+  reason: ExcludedReason,
+): LeftOutBlock {
+  return { block, stage, reason, reasonDetail: null, tokens: block.tokens };
+}

@@ -1,0 +1,49 @@
+import type { ChatRequest } from "../prompt.ts";
+import { countOverhead, type Counter, type WireTool } from "../tokens/counter.ts";
+import { validateChatRequest } from "../wire/validate.ts";
+
+/** Rounds of lowering the budget by the excess before the prompt is given up. */
+const MOST_CORRECTIONS = 2;
+
+/** The cost of a request, taken from the payload alone: priming, tool schemas and every message as it stands there. */
+export function countRequest(counter: Counter, request: ChatRequest): number {
+  const tools = (request["tools"] ?? []) as readonly WireTool[];
+  return request.messages.reduce((sum, message) => sum + counter.countMessage(message), countOverhead(counter, tools));
+}
+
+/** A prompt that is ready to be counted: `request: null` when it could not be made to fit. */
+export interface Attempt {
+  readonly request: ChatRequest | null;
+}
+
+/**
+ * Counts the exact payload. Over budget: `again` makes the prompt anew with the budget lowered by the excess, at most
+ * twice. Answers the last attempt and its count; `fits: false` = no request may leave. Throws when the payload is one
+ * that a provider would refuse, because that is a fault of ours.
+ */
+export function verify<A extends Attempt>(input: {
+  readonly attempt: A;
+  readonly budgetTokens: number;
+  readonly count: (request: ChatRequest) => number;
+  readonly again: (attempt: A, budgetTokens: number) => A;
+}): { readonly attempt: A; readonly promptTokens: number | null; readonly fits: boolean } {
+  let { attempt } = input;
+  let budgetTokens = input.budgetTokens;
+  for (let correction = 0; ; correction += 1) {
+    if (attempt.request === null) return { attempt, promptTokens: null, fits: false };
+    const promptTokens = input.count(attempt.request);
+    const excess = promptTokens - input.budgetTokens;
+    if (excess <= 0) {
+      refuseInvalid(attempt.request);
+      return { attempt, promptTokens, fits: true };
+    }
+    if (correction === MOST_CORRECTIONS) return { attempt, promptTokens, fits: false };
+    budgetTokens = Math.max(0, budgetTokens - excess);
+    attempt = input.again(attempt, budgetTokens);
+  }
+}
+
+function refuseInvalid(request: ChatRequest): void {
+  const problems = validateChatRequest(request);
+  if (problems.length > 0) throw new Error(`The assembled request is not valid: ${problems.join("; ")}`);
+}

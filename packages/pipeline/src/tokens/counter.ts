@@ -1,0 +1,74 @@
+import type { ChatRequestMessage } from "../prompt.ts";
+import type { ToolDefinition } from "../settings.ts";
+import type { Profile } from "./profile.ts";
+
+/** Counts for one assembly: every text is tokenised once, whichever stage asks. */
+export interface Counter {
+  readonly profile: Profile;
+  /** Tokens of plain text, without framing. */
+  readonly countText: (text: string) => number;
+  /** The whole cost of one wire message: framing, role, name, text, calls. */
+  readonly countMessage: (message: ChatRequestMessage) => number;
+  /** Texts whose count is approximate although the profile is exact (hostile runs). */
+  readonly approximateTexts: () => number;
+}
+
+/** A counter with its own cache, so that one assembly never counts a text twice. */
+export function createCounter(profile: Profile): Counter {
+  const known = new Map<string, number>();
+  let approximate = 0;
+
+  function countText(text: string): number {
+    const cached = known.get(text);
+    if (cached !== undefined) return cached;
+    const count = profile.countText(text);
+    if (count.approximate && !profile.approximate) approximate += 1;
+    known.set(text, count.tokens);
+    return count.tokens;
+  }
+
+  return {
+    profile,
+    countText,
+    countMessage: (message) => countMessage(profile, message, countText),
+    approximateTexts: () => approximate,
+  };
+}
+
+/** The whole cost of one wire message in tokens; additive, priming excluded. `countText` defaults to the profile's own. */
+export function countMessage(
+  profile: Profile,
+  message: ChatRequestMessage,
+  countText: (text: string) => number = (text) => profile.countText(text).tokens,
+): number {
+  const { framing } = profile;
+  let tokens = framing.perMessage + countText(message.role) + countText(message.content ?? "");
+  if (message.name !== undefined) tokens += framing.perName + countText(message.name);
+  if (message.tool_call_id !== undefined) tokens += framing.toolResult + countText(message.tool_call_id);
+  for (const call of message.tool_calls ?? []) {
+    tokens +=
+      framing.toolCall + countText(call.id) + countText(call.function.name) + countText(call.function.arguments);
+  }
+  return tokens;
+}
+
+/** A tool as it stands in the request. */
+export interface WireTool {
+  readonly type: "function";
+  readonly function: {
+    readonly name: string;
+    readonly description?: string;
+    readonly parameters: ToolDefinition["parameters"];
+  };
+}
+
+/**
+ * Cost of what is not a message: priming and tool schemas. A schema counts as its JSON text, which is longer than the
+ * form providers render it to.
+ */
+export function countOverhead(counter: Counter, tools: readonly WireTool[]): number {
+  const { framing } = counter.profile;
+  let tokens = framing.priming;
+  for (const tool of tools) tokens += framing.toolDefinition + counter.countText(JSON.stringify(tool));
+  return tokens;
+}

@@ -1,0 +1,16 @@
+import type { TextCount } from "./encoder.ts";
+import type { Framing } from "./framing.ts";
+
+/** A named tokenizer with its message framing. `approximate` is shown wherever a count is. */
+export interface Profile {
+  /** e.g. `openai:o200k_base`. */
+  readonly id: string;
+  /** Raised when counts change, so stored counts can be told apart. */
+  readonly version: number;
+  readonly approximate: boolean;
+  readonly framing: Framing;
+  /** `model` in lower case, without a vendor path (`openai/gpt-4o` → `gpt-4o`). */
+  matches(model: string): boolean;
+  /** Tokens of plain text, without framing. Never throws. */
+  countText(text: string): TextCount;
+}

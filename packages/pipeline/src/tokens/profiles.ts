@@ -1,0 +1,23 @@
+import type { Profile } from "./profile.ts";
+import { estimateClaude, estimateGeneric } from "./profiles/estimate.ts";
+import { openaiCl100k } from "./profiles/openai-cl100k.ts";
+import { openaiO200k } from "./profiles/openai-o200k.ts";
+
+/** Every tokenizer profile. The first that matches a model counts for it; the last matches all. */
+export const PROFILES = {
+  "openai:o200k_base": openaiO200k,
+  "openai:cl100k_base": openaiCl100k,
+  "estimate:claude": estimateClaude,
+  "estimate:generic": estimateGeneric,
+} as const satisfies Record<string, Profile>;
+
+/** The profile that counts for `model`; an unknown model gets the generic estimate. */
+export function profileFor(model: string): Profile {
+  const name = bareModelName(model);
+  return Object.values<Profile>(PROFILES).find((profile) => profile.matches(name)) ?? estimateGeneric;
+}
+
+/** Lower case, without a vendor path: `openai/GPT-4o` → `gpt-4o`. */
+export function bareModelName(model: string): string {
+  return model.trim().toLowerCase().split("/").at(-1) ?? "";
+}
