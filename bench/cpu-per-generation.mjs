@@ -43,7 +43,14 @@ function report(before, after) {
   );
   const total = Object.values(ms).reduce((sum, value) => sum + value, 0);
   const share = Object.fromEntries(Object.entries(ms).map(([name, value]) => [name, round(value / total)]));
-  return { bench: "cpu-per-generation", generations: GENERATIONS, messages: MESSAGES, msPerGeneration: ms, total: round(total), share };
+  return {
+    bench: "cpu-per-generation",
+    generations: GENERATIONS,
+    messages: MESSAGES,
+    msPerGeneration: ms,
+    total: round(total),
+    share,
+  };
 }
 
 function round(value) {
@@ -55,29 +62,45 @@ async function startProvider() {
   const chunk = (delta, finish = null) =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
   const server = createServer((request, response) => {
-    request.resume().on("end", async () => {
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      for (const word of words) {
-        response.write(chunk({ content: word }));
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
-      response.end(`${chunk({}, "stop")}data: [DONE]\n\n`);
-    });
+    request.resume().on(
+      "end",
+      () =>
+        void streamWords(
+          response,
+          words.map((content) => chunk({ content })),
+          chunk({}, "stop"),
+        ),
+    );
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { url: `http://127.0.0.1:${server.address().port}/v1`, close: () => server.close() };
+}
+
+async function streamWords(response, chunks, last) {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  for (const chunk of chunks) {
+    response.write(chunk);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  response.end(`${last}data: [DONE]\n\n`);
 }
 
 async function makeTenant() {
   const program = join(ROOT, "services", "api", "dist", "provision.js");
   const flags = ["--tenant", "bench", "--provider-kind", "openai-compatible", "--base-url", provider.url];
   const model = ["--model", "gpt-4o", "--context-limit", "8192", "--allow-private-network"];
-  const { output } = await capture(process.execPath, [program, ...flags, ...model], { env: serviceEnvironment(services) });
+  const { output } = await capture(process.execPath, [program, ...flags, ...model], {
+    env: serviceEnvironment(services),
+  });
   const { apiKey } = JSON.parse(output);
   return async (path, body) => {
     const answer = await fetch(`${processes.url}/api/v2${path}`, {
       method: "POST",
-      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", accept: body.accept ?? "application/json" },
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        "content-type": "application/json",
+        accept: body.accept ?? "application/json",
+      },
       body: JSON.stringify(body.json),
     });
     if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
@@ -87,7 +110,9 @@ async function makeTenant() {
 
 async function makeChat(api) {
   const { id } = await (await api("/chats", { json: { title: "bench" } })).json();
-  const text = "The tide turned while they counted the posts along the causeway, and nobody spoke of the bell. ".repeat(3);
+  const text = "The tide turned while they counted the posts along the causeway, and nobody spoke of the bell. ".repeat(
+    3,
+  );
   for (let n = 0; n < MESSAGES; n += 1) {
     const json = { role: n % 2 === 0 ? "user" : "assistant", content: `${n}: ${text}` };
     await (await api(`/chats/${id}/messages`, { json })).json();
@@ -100,9 +125,13 @@ async function generate(api, chats, count) {
   await Promise.all(
     chats.map(async (id) => {
       for (let n = 0; n < count / chats.length; n += 1) {
-        const answer = await api(`/chats/${id}/generations`, { json: { message: `Turn ${n}?` }, accept: "text/event-stream" });
+        const answer = await api(`/chats/${id}/generations`, {
+          json: { message: `Turn ${n}?` },
+          accept: "text/event-stream",
+        });
         const events = await answer.text();
-        if (!events.includes("generation.completed")) throw new Error(`a generation did not complete: ${events.slice(-500)}`);
+        if (!events.includes("generation.completed"))
+          throw new Error(`a generation did not complete: ${events.slice(-500)}`);
       }
     }),
   );
@@ -110,7 +139,9 @@ async function generate(api, chats, count) {
 
 /** CPU milliseconds since start, children that ended included, by kind of process. */
 function cpuByProcess() {
-  const rows = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).flatMap(readProcess);
+  const rows = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap(readProcess);
   const sums = { api: 0, worker: 0, postgres: 0, redis: 0 };
   for (const { kind, ms } of rows) sums[kind] += ms;
   return sums;

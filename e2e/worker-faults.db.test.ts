@@ -1,5 +1,11 @@
 import { findGeneration, newId, openDatabase, requestCancel, withTenant, type Database } from "@shiftwork/db";
-import { insertTestChat, insertTestGeneration, openTestDatabase, type TestChat, type TestDatabase } from "@shiftwork/db/testing";
+import {
+  insertTestChat,
+  insertTestGeneration,
+  openTestDatabase,
+  type TestChat,
+  type TestDatabase,
+} from "@shiftwork/db/testing";
 import { openPostgresEventLog, type EventLog } from "@shiftwork/platform";
 import { startFakeOpenAi, type FakeOpenAi } from "@shiftwork/providers/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
@@ -49,7 +55,7 @@ afterAll(async () => {
   await test.drop();
 });
 
-async function worker(): Promise<WorkerProcess> {
+async function startWorker(): Promise<WorkerProcess> {
   const started = await startWorkerProcess(env);
   workers.push(started);
   return started;
@@ -90,9 +96,15 @@ function eventsUntil(chat: TestChat, id: string, type: string) {
 
 const replies = (chat: TestChat) =>
   withTenant(api.db, chat.tenantId, (tx) =>
-    tx.selectFrom("messages").selectAll().where("tenant_id", "=", chat.tenantId).where("role", "=", "assistant").execute(),
+    tx
+      .selectFrom("messages")
+      .selectAll()
+      .where("tenant_id", "=", chat.tenantId)
+      .where("role", "=", "assistant")
+      .execute(),
   );
-const generation = (chat: TestChat, id: string) => withTenant(api.db, chat.tenantId, (tx) => findGeneration(tx, chat.tenantId, id));
+const generation = (chat: TestChat, id: string) =>
+  withTenant(api.db, chat.tenantId, (tx) => findGeneration(tx, chat.tenantId, id));
 
 const HALF_THEN_WHOLE = [
   { kind: "words", words: ["Half"], gated: true },
@@ -103,12 +115,12 @@ describe("a worker process", () => {
   it("killed mid-stream costs nothing but time: the generation ends once, with one reply", async () => {
     const fake = await fakeProvider({ script: HALF_THEN_WHOLE });
     const chat = await chatAt(fake.baseUrl);
-    const first = await worker();
+    const first = await startWorker();
     const id = await insertTestGeneration(api.db, chat);
     (await fake.received(0)).next();
     await eventsUntil(chat, id, "message.delta");
     await first.end("SIGKILL");
-    await worker();
+    await startWorker();
     const seen = await eventsUntil(chat, id, "generation.completed");
     expect(seen.filter((event) => event.type.startsWith("generation.c"))).toHaveLength(1);
     expect(seen).toContainEqual(
@@ -121,14 +133,14 @@ describe("a worker process", () => {
   it("killed after a cancel was accepted leaves the generation cancelled, with the text the readers saw", async () => {
     const fake = await fakeProvider({ script: HALF_THEN_WHOLE });
     const chat = await chatAt(fake.baseUrl);
-    const first = await worker();
+    const first = await startWorker();
     const id = await insertTestGeneration(api.db, chat);
     (await fake.received(0)).next();
     await eventsUntil(chat, id, "message.delta");
     first.child.kill("SIGSTOP");
     await withTenant(api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, id, null));
     await first.end("SIGKILL");
-    await worker();
+    await startWorker();
     await eventsUntil(chat, id, "generation.cancelled");
     expect(await replies(chat)).toMatchObject([{ content: "Half", partial: true, active: true }]);
     expect(fake.requests).toHaveLength(1);
@@ -137,13 +149,13 @@ describe("a worker process", () => {
   it("frozen, replaced and woken has its late writes rejected", async () => {
     const fake = await fakeProvider({ script: HALF_THEN_WHOLE });
     const chat = await chatAt(fake.baseUrl);
-    const frozen = await worker();
+    const frozen = await startWorker();
     const id = await insertTestGeneration(api.db, chat);
     const call = await fake.received(0);
     call.next();
     await eventsUntil(chat, id, "message.delta");
     frozen.child.kill("SIGSTOP");
-    await worker();
+    await startWorker();
     await eventsUntil(chat, id, "generation.completed");
     const before = await events.read(chat.tenantId, id, 0, 1_000);
     call.finish();
@@ -157,12 +169,12 @@ describe("a worker process", () => {
   it("told to stop hands its run back uncounted, and the next one takes it", async () => {
     const fake = await fakeProvider({ script: HALF_THEN_WHOLE });
     const chat = await chatAt(fake.baseUrl);
-    const first = await worker();
+    const first = await startWorker();
     const id = await insertTestGeneration(api.db, chat);
     await fake.received(0);
     expect(await first.end("SIGTERM")).toBe(0);
     expect(await generation(chat, id)).toMatchObject({ status: "queued", attempts: 0 });
-    await worker();
+    await startWorker();
     await eventsUntil(chat, id, "generation.completed");
     expect(await generation(chat, id)).toMatchObject({ status: "completed", attempts: 1 });
   });
@@ -172,11 +184,11 @@ describe("a worker process", () => {
     const chat = await chatAt(fake.baseUrl);
     const id = await insertTestGeneration(api.db, chat);
     for (let n = 0; n < 3; n += 1) {
-      const started = await worker();
+      const started = await startWorker();
       await fake.received(n);
       await started.end("SIGKILL");
     }
-    await worker();
+    await startWorker();
     await eventsUntil(chat, id, "generation.failed");
     expect(await generation(chat, id)).toMatchObject({ status: "failed", errorCode: "WORKER_LOST", attempts: 3 });
   });

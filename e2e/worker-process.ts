@@ -38,7 +38,9 @@ export async function startWorkerProcess(env: Record<string, string>): Promise<W
         ? Promise.resolve()
         : new Promise((resolve, reject) => {
             waiting.set(message, resolve);
-            child.once("exit", (code) => reject(new Error(`the worker ended with ${code} before it logged "${message}"`)));
+            child.once("exit", (code) =>
+              reject(new Error(`the worker ended with ${code} before it logged "${message}"`)),
+            );
           }),
     end: (signal) =>
       new Promise((resolve) => {

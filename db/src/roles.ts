@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 
-export const ROLES = ["shiftwork_owner", "shiftwork_api", "shiftwork_worker", "shiftwork_admin"] as const;
+const ROLES = ["shiftwork_owner", "shiftwork_api", "shiftwork_worker", "shiftwork_admin"] as const;
 
 /**
  * Makes the cluster's roles (all NOLOGIN, none may bypass row-level security) and lets the login user act as them.

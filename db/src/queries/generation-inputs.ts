@@ -53,6 +53,7 @@ function draftMessage(draft: Pick<ChatMessage, "content" | "name">, lastSeq: num
     toolCallId: null,
     pinned: false,
     hidden: false,
+    optional: false,
     failedPartial: false,
   };
 }
@@ -76,6 +77,7 @@ async function loadMessages(
       "pinned",
       "hidden",
       "failed as failedPartial",
+      sql<boolean>`coalesce((meta->>'optional')::boolean, false)`.as("optional"),
     ])
     .where("tenant_id", "=", tenantId)
     .where("chat_id", "=", chatId)

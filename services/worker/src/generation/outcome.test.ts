@@ -25,7 +25,11 @@ describe("the outcome of a run", () => {
   it("of a wrong setting names the field", () => {
     const error = new AssemblyInputError("MODEL_UNKNOWN", "/budget/contextLimit", "Unknown window.", "Give one.");
     expect(outcomeOf(error)).toMatchObject({
-      error: { code: "MODEL_UNKNOWN", detail: "Unknown window. Give one.", params: { pointer: "/budget/contextLimit" } },
+      error: {
+        code: "MODEL_UNKNOWN",
+        detail: "Unknown window. Give one.",
+        params: { pointer: "/budget/contextLimit" },
+      },
     });
   });
 

@@ -1,3 +1,4 @@
+import { encodeId } from "@shiftwork/contracts";
 import { appendEventsFenced, withTenant, type Claim, type Db, type ProviderRow } from "@shiftwork/db";
 import type { Assembly, AssemblyReport, Interceptor } from "@shiftwork/pipeline";
 import type { Logger } from "@shiftwork/platform";
@@ -32,7 +33,12 @@ export interface Run {
 
 export function beginRun(claim: Claim, active: ActiveRun, deps: RunDependencies): Run {
   const { tenantId, generationId, chatId, fence } = claim;
-  const log = deps.logger.child({ tenantId, generationId, chatId, attempt: claim.attempt });
+  const log = deps.logger.child({
+    tenantId: encodeId("tenant", tenantId),
+    generationId: encodeId("generation", generationId),
+    chatId: encodeId("chat", chatId),
+    attempt: claim.attempt,
+  });
   const writer = createReplyWriter({
     ...deps.frame,
     append: (events) =>

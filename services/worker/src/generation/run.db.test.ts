@@ -31,7 +31,12 @@ const audits = (chat: TestChat) =>
   withTenant(bench.api.db, chat.tenantId, (tx) => findChatAudit(tx, chat.tenantId, chat.chatId));
 const replies = (chat: TestChat) =>
   withTenant(bench.api.db, chat.tenantId, (tx) =>
-    tx.selectFrom("messages").selectAll().where("tenant_id", "=", chat.tenantId).where("role", "=", "assistant").execute(),
+    tx
+      .selectFrom("messages")
+      .selectAll()
+      .where("tenant_id", "=", chat.tenantId)
+      .where("role", "=", "assistant")
+      .execute(),
   );
 const cancel = (chat: TestChat, id: string) =>
   withTenant(bench.api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, id, null));
@@ -91,7 +96,11 @@ describe("a run", () => {
     const fake = await fakeProvider({});
     const chat = await bench.chatWith(fake.baseUrl);
     await withTenant(bench.api.db, chat.tenantId, (tx) =>
-      tx.updateTable("messages").set({ content: "word ".repeat(9_000) }).where("tenant_id", "=", chat.tenantId).execute(),
+      tx
+        .updateTable("messages")
+        .set({ content: "word ".repeat(9_000) })
+        .where("tenant_id", "=", chat.tenantId)
+        .execute(),
     );
     const id = await insertTestGeneration(bench.api.db, chat);
     await bench.ended(chat, id);
@@ -117,7 +126,10 @@ describe("a run", () => {
 
   it("that breaks off keeps its text for the eye and does not send it in the next turn", async () => {
     const fake = await fakeProvider({
-      script: [{ kind: "cut", words: ["Half ", "a sen"] }, { kind: "words", words: ["Whole."] }],
+      script: [
+        { kind: "cut", words: ["Half ", "a sen"] },
+        { kind: "words", words: ["Whole."] },
+      ],
     });
     const chat = await bench.chatWith(fake.baseUrl);
     const first = await insertTestGeneration(bench.api.db, chat);

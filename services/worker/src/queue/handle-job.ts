@@ -1,4 +1,5 @@
 import { performance } from "node:perf_hooks";
+import { encodeId } from "@shiftwork/contracts";
 import type { JobHandler } from "@shiftwork/platform";
 import { runGeneration } from "../generation/run.ts";
 import type { RunDependencies } from "../generation/run-state.ts";
@@ -10,10 +11,16 @@ import type { RunDependencies } from "../generation/run-state.ts";
 export function createJobHandler(deps: RunDependencies): JobHandler {
   return async (job) => {
     const startedAt = performance.now();
-    const { tenantId, generationId } = job;
     const outcome = await runGeneration(job, deps);
-    const durationMs = Math.round(performance.now() - startedAt);
-    const errorCode = outcome.kind === "failed" ? { errorCode: outcome.error.code } : {};
-    deps.logger.info({ tenantId, generationId, outcome: outcome.kind, ...errorCode, durationMs }, "generation done");
+    deps.logger.info(
+      {
+        tenantId: encodeId("tenant", job.tenantId),
+        generationId: encodeId("generation", job.generationId),
+        outcome: outcome.kind,
+        ...(outcome.kind === "failed" ? { errorCode: outcome.error.code } : {}),
+        durationMs: Math.round(performance.now() - startedAt),
+      },
+      "generation done",
+    );
   };
 }

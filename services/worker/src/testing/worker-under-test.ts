@@ -18,13 +18,17 @@ export interface Bench {
   /** A chat whose provider is at `baseUrl`. */
   chatWith(baseUrl: string): Promise<TestChat>;
   /** Resolves with all events once `until` holds for one of them. */
-  eventsUntil(chat: TestChat, generationId: string, until: (event: GenerationEvent) => boolean): Promise<readonly GenerationEvent[]>;
+  eventsUntil(
+    chat: TestChat,
+    generationId: string,
+    until: (event: GenerationEvent) => boolean,
+  ): Promise<readonly GenerationEvent[]>;
   /** Resolves with all events once the generation has ended. */
   ended(chat: TestChat, generationId: string): Promise<readonly GenerationEvent[]>;
   close(): Promise<void>;
 }
 
-export const FAST = {
+const FAST = {
   HEARTBEAT_MS: 50,
   WORKER_DEAD_AFTER_MS: 1_000,
   LEASE_MS: 600,
@@ -79,7 +83,7 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
       const started = await startWorker({
         database: worker,
         queue,
-        logger: createLogger({ level: (process.env["LOG"] ?? "silent") as "silent", name: "test" }),
+        logger: createLogger({ level: "silent", name: "test" }),
         config,
         masterKey: Buffer.alloc(32, 7),
         row: { id: newId(), host: "test", pid: process.pid, slots: config.WORKER_CONCURRENCY },
