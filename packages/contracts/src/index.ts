@@ -17,7 +17,7 @@ export {
 } from "./events.ts";
 export { ID_PREFIXES, decodeId, encodeId, type IdKind } from "./ids.ts";
 export { jobId, type GenerationJob } from "./job.ts";
-export { ERROR_FACTS, problem } from "./problem.ts";
+export { budgetProblem, ERROR_FACTS, problem } from "./problem.ts";
 export { CharacterObject, CreateCharacter } from "./http/characters.ts";
 export { ChatObject, ChatSettingsObject, CreateChat } from "./http/chats.ts";
 export {
@@ -45,6 +45,7 @@ export {
   ImportCreated,
   ImportFields,
   ImportObject,
+  ImportUpload,
   ImportWarningObject,
   type ImportKind,
 } from "./http/imports.ts";

@@ -1,3 +1,4 @@
+import type { TokenBudgetExceeded } from "@shiftwork/pipeline";
 import type { ErrorCode } from "./error-codes.ts";
 import type { Problem } from "./events.ts";
 
@@ -68,6 +69,20 @@ export const ERROR_FACTS = {
 /** A problem with its code's facts. `detail` and `params` are ours: never upstream text, URLs or keys. */
 export function problem(code: ErrorCode, detail: string, params: Problem["params"] = {}): Problem {
   return { code, ...ERROR_FACTS[code], detail, params };
+}
+
+/** What a turn whose protected context does not fit ends with; a preview answers the same. */
+export function budgetProblem(error: TokenBudgetExceeded): Problem {
+  const { protectedTokens, budgetTokens, contextLimit, reservedForReply, largest } = error;
+  const detail = `Protected context needs ${protectedTokens} tokens; ${budgetTokens} are available (${contextLimit} limit − ${reservedForReply} reply).`;
+  return problem("TOKEN_BUDGET_EXCEEDED", detail, {
+    contextLimit,
+    reservedForReply,
+    protectedTokens,
+    budgetTokens,
+    // Labels are content (a lore entry's title): the audit has them, the row that outlives it does not.
+    largest: largest.map(({ blockId, source, tokens }) => ({ blockId, source, tokens })),
+  });
 }
 
 function client(title: string, { retryable = false } = {}): Facts {

@@ -1,4 +1,4 @@
-import { readConfig } from "@shiftwork/platform";
+import { flag, readConfig } from "@shiftwork/platform";
 import { z } from "zod";
 
 const milliseconds = z.coerce.number().int().positive();
@@ -12,6 +12,7 @@ export const WorkerConfig = z.object({
   WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(1000).default(32).describe("Generations run at once"),
   DATABASE_POOL: z.coerce.number().int().min(2).max(200).default(12).describe("Connections at most"),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  LOG_CONTENT: flag().default(false).describe("Also log texts of messages, where an error holds some"),
   HEARTBEAT_MS: milliseconds.default(1_000).describe("Sign of life, and sweep for cancels"),
   WORKER_DEAD_AFTER_MS: milliseconds.default(6_000).describe("A worker silent for this long is dead"),
   LEASE_MS: milliseconds.default(3_000).describe("A leader that does not renew for this long has lost the lead"),

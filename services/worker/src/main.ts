@@ -6,7 +6,7 @@ import { readWorkerConfig } from "./config.ts";
 import { startWorker } from "./worker.ts";
 
 const config = readWorkerConfig();
-const logger = createLogger({ level: config.LOG_LEVEL, name: "worker" });
+const logger = createLogger({ level: config.LOG_LEVEL, name: "worker", showContent: config.LOG_CONTENT });
 
 const database = openDatabase({
   url: config.DATABASE_URL,

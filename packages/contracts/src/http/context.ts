@@ -80,14 +80,21 @@ const Stage = z.object({
 const Tokenizer = z.object({ profile: z.string(), approximate: z.boolean() });
 const Usage = z.object({
   estimated: z.object({ inputTokens: tokens.nullable() }),
-  reported: z.object({ inputTokens: tokens.nullable(), outputTokens: tokens.nullable() }).nullable(),
+  reported: z
+    .object({
+      inputTokens: tokens.nullable(),
+      outputTokens: tokens.nullable(),
+      cacheReadTokens: tokens.nullable(),
+    })
+    .nullable(),
 });
 const ProviderPayload = z.record(z.string(), z.unknown());
 
 /** One model the prompt went to. */
 const AuditTarget = z.object({
   index: z.number().int(),
-  provider: z.object({ id: publicId("provider"), kind: z.string() }),
+  /** Kind of the provider. */
+  provider: z.string(),
   model: z.string(),
   tokenizer: Tokenizer,
   promptTokens: tokens.nullable(),
@@ -109,7 +116,9 @@ export const PromptContextAudit = z.object({
   error: z.record(z.string(), z.unknown()).nullable(),
   createdAt: Timestamp,
   finishedAt: Timestamp.nullable(),
-  provider: z.object({ id: publicId("provider"), kind: z.string() }),
+  /** Kind of the provider. */
+  provider: z.string(),
+  providerId: publicId("provider"),
   model: z.string(),
   strategy: z.string(),
   tokenizer: Tokenizer,

@@ -26,6 +26,6 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
 }
 
 /** Longest text of one field or message, in UTF-16 code units; the whole body is bounded too. */
-export const LONGEST_TEXT = 1_000_000;
+const LONGEST_TEXT = 1_000_000;
 export const Text = z.string().max(LONGEST_TEXT);
 export const Name = z.string().trim().min(1).max(500);

@@ -8,7 +8,7 @@ import { GenerationProblem } from "./problem-details.ts";
 export const DEADLINE_MS = { least: 1_000, most: 3_600_000, default: 600_000 } as const;
 
 /** Samplers sent on as given; `extra` is passed through unread. */
-export const Parameters = z.strictObject({
+const Parameters = z.strictObject({
   maxTokens: z.number().optional(),
   temperature: z.number().min(0).max(5).optional(),
   topP: z.number().min(0).max(1).optional(),
@@ -19,7 +19,7 @@ export const Parameters = z.strictObject({
   extra: z.record(z.string().min(1).max(100), z.unknown()).optional(),
 });
 
-export const Tool = z.strictObject({
+const Tool = z.strictObject({
   name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, _ or -"),
   description: z.string().max(10_000).nullable().default(null),
   parameters: z.record(z.string(), z.unknown()).default({ type: "object", properties: {} }),
@@ -37,11 +37,13 @@ export const AssemblyPromise = z.strictObject({
 });
 export type AssemblyPromise = z.infer<typeof AssemblyPromise>;
 
+const Spoken = Text.regex(/\S/, "must not be blank");
+
 /** The part of a turn that a generation and a preview share. */
 export const turnFields = {
   /** The user's message. Without one, the chat's last message must be the user's. */
   message: z
-    .union([Text.min(1), z.strictObject({ content: Text.min(1), name: z.string().min(1).max(500).optional() })])
+    .union([Spoken, z.strictObject({ content: Spoken, name: z.string().min(1).max(500).optional() })])
     .optional(),
   action: z.enum(["reply"], { error: 'only "reply" is available' }).default("reply"),
   providerId: publicId("provider").optional(),

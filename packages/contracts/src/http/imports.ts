@@ -17,6 +17,9 @@ export const ImportFields = z.strictObject({
 });
 export type ImportFields = z.infer<typeof ImportFields>;
 
+/** The whole form of `POST /imports`, for documentation: the file is read as a stream. */
+export const ImportUpload = ImportFields.extend({ file: z.string().meta({ format: "binary" }) });
+
 /** One thing the importer changed, left out or could not use. */
 export const ImportWarningObject = z.object({
   code: z.string(),

@@ -2,7 +2,7 @@ import { ROLES } from "@shiftwork/pipeline";
 import { z } from "zod";
 import { PageQuery, publicId, Text, Timestamp } from "./fields.ts";
 
-export const ToolCallObject = z.strictObject({
+const ToolCallObject = z.strictObject({
   id: z.string().min(1).max(200),
   name: z.string().min(1).max(200),
   /** JSON text, as the model wrote it. */

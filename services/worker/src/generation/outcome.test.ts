@@ -2,7 +2,7 @@ import { AssemblyInputError } from "@shiftwork/pipeline";
 import { ProviderError } from "@shiftwork/providers";
 import { describe, expect, it } from "vitest";
 import { RunAborted } from "./active-runs.ts";
-import { budgetProblem, outcomeOf } from "./outcome.ts";
+import { outcomeOf } from "./outcome.ts";
 
 describe("the outcome of a run", () => {
   it.each([
@@ -35,17 +35,5 @@ describe("the outcome of a run", () => {
 
   it("of an unknown error carries nothing of its text", () => {
     expect(JSON.stringify(outcomeOf(new Error("password=hunter2")))).not.toContain("hunter2");
-  });
-
-  it("of an exhausted budget lists the dearest blocks without their titles", () => {
-    const problem = budgetProblem({
-      code: "TOKEN_BUDGET_EXCEEDED",
-      protectedTokens: 900,
-      budgetTokens: 700,
-      contextLimit: 1000,
-      reservedForReply: 300,
-      largest: [{ blockId: "lore:1", source: "lorebook", label: "The secret", tokens: 800 }],
-    });
-    expect(problem.params["largest"]).toEqual([{ blockId: "lore:1", source: "lorebook", tokens: 800 }]);
   });
 });

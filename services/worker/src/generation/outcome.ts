@@ -1,5 +1,5 @@
 import { problem, type Problem } from "@shiftwork/contracts";
-import { AssemblyInputError, type TokenBudgetExceeded } from "@shiftwork/pipeline";
+import { AssemblyInputError } from "@shiftwork/pipeline";
 import { ProviderError } from "@shiftwork/providers";
 import { RunAborted } from "./active-runs.ts";
 
@@ -52,20 +52,4 @@ function outcomeOfAbort(error: RunAborted): Outcome {
     case "draining":
       return { kind: "handed_back" };
   }
-}
-
-export function budgetProblem(error: TokenBudgetExceeded): Problem {
-  const { protectedTokens, budgetTokens, contextLimit, reservedForReply, largest } = error;
-  return problem(
-    "TOKEN_BUDGET_EXCEEDED",
-    `Protected context needs ${protectedTokens} tokens; ${budgetTokens} are available (${contextLimit} limit − ${reservedForReply} reply).`,
-    // Labels are content (a lore entry's title): the audit has them, the row that outlives it does not.
-    {
-      contextLimit,
-      reservedForReply,
-      protectedTokens,
-      budgetTokens,
-      largest: largest.map(({ blockId, source, tokens }) => ({ blockId, source, tokens })),
-    },
-  );
 }

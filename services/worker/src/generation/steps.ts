@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import { problem, resolveSettings } from "@shiftwork/contracts";
+import { budgetProblem, problem, resolveSettings } from "@shiftwork/contracts";
 import {
   appendEventsFenced,
   findChat,
@@ -13,7 +13,7 @@ import { reportAssembly, runStage, STAGES, startAssembly, type AssemblyReport } 
 import { openSecret, providerSecretContext } from "@shiftwork/platform";
 import { providerByKind } from "@shiftwork/providers";
 import { RunAborted } from "./active-runs.ts";
-import { budgetProblem, RunFailed } from "./outcome.ts";
+import { RunFailed } from "./outcome.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
 import { auditOf, preparedEvent } from "./store-audit.ts";
 import { streamReply } from "./stream-reply.ts";

@@ -1,0 +1,22 @@
+import type { Db } from "@shiftwork/db";
+import type { EventLog, Logger, Queue } from "@shiftwork/platform";
+import type { HttpProblem } from "./errors.ts";
+import type { StreamRegistry } from "./events/stream-registry.ts";
+
+/** What the API is made of; `main.ts` opens it, tests bring their own. */
+export interface ApiDependencies {
+  readonly db: Db;
+  /** The API only takes waiting jobs out; dispatching is the worker's. */
+  readonly queue: Pick<Queue, "remove">;
+  readonly eventLog: EventLog;
+  readonly streams: StreamRegistry;
+  readonly logger: Logger;
+  /** Keys API-key hashes. */
+  readonly pepper: string;
+  /** Shown by `/api/v2/version`. */
+  readonly version: string;
+  /** Why the API is not ready, or `null`: database, migrations, draining. */
+  readonly readiness: () => Promise<HttpProblem | null>;
+  /** Silence after which a stream sends a comment, in milliseconds. Default 10,000. */
+  readonly heartbeatMs?: number;
+}

@@ -1,0 +1,41 @@
+import { flag, port, readConfig } from "@shiftwork/platform";
+import { z } from "zod";
+
+/** Everything the API reads from its environment: units in the names, defaults beside them. */
+export const ApiConfig = z.object({
+  HOST: z.string().min(1).default("127.0.0.1").describe("Address to listen on; 0.0.0.0 = all"),
+  PORT: port().default(3000).describe("Port to listen on; 0 = any free one"),
+  DATABASE_URL: z.url().describe("postgres://user:password@host/database"),
+  REDIS_URL: z.url().optional().describe("redis://…; unset = the queue runs on DATABASE_URL"),
+  QUEUE_NAME: z.string().min(1).default("shiftwork").describe("Same for API and workers of one installation"),
+  API_KEY_PEPPER: z.string().min(16).describe("Keys the hashes of API keys; changing it makes every key invalid"),
+  DATABASE_POOL: z.coerce.number().int().min(2).max(200).default(12).describe("Connections at most"),
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  LOG_CONTENT: flag().default(false).describe("Also log texts of messages, where an error holds some"),
+  DRAIN_TIMEOUT_MS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(30_000)
+    .describe("SIGTERM: open requests may go on for this long"),
+});
+export type ApiConfig = z.infer<typeof ApiConfig>;
+
+/** The only reader of the environment. Throws one error that lists every bad value. */
+export function readApiConfig(): ApiConfig {
+  return readConfig(ApiConfig, process.env);
+}
+
+/** What `provision.ts` needs of the same environment. */
+export const ProvisionConfig = ApiConfig.pick({ DATABASE_URL: true, API_KEY_PEPPER: true }).extend({
+  MASTER_KEY: z.base64().describe("32 random bytes, base64: seals the providers' secrets"),
+});
+
+export function readProvisionConfig(): z.infer<typeof ProvisionConfig> {
+  return readConfig(ProvisionConfig, process.env);
+}
+
+/** The value of one variable that a flag names: how a provider's key is handed over without a trace in the shell. */
+export function readNamedVariable(name: string): string | null {
+  return process.env[name] || null;
+}

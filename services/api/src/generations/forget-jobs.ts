@@ -1,0 +1,22 @@
+import type { StoppedGeneration } from "@shiftwork/db";
+import type { ApiDependencies } from "../api-dependencies.ts";
+
+/**
+ * Takes the jobs of generations that ended while they waited out of the queue. A job that stays behind is harmless:
+ * whoever gets it finds nothing to claim.
+ */
+export async function forgetJobs(
+  { queue, logger }: Pick<ApiDependencies, "queue" | "logger">,
+  generations: readonly StoppedGeneration[],
+): Promise<void> {
+  await Promise.all(
+    generations.map((generation) =>
+      queue.remove(generation).catch((error: unknown) => {
+        logger.warn(
+          { err: error, generationId: generation.generationId },
+          "a cancelled job was not taken out of the queue",
+        );
+      }),
+    ),
+  );
+}

@@ -1,0 +1,54 @@
+import { ImportError } from "@shiftwork/formats";
+import { AssemblyInputError } from "@shiftwork/pipeline";
+import type { ErrorCode } from "@shiftwork/contracts";
+import { fieldProblem, HttpProblem } from "../errors.ts";
+
+/** Fastify's own error codes, by the meaning they have for a client. */
+const FRAMEWORK_CODES: { readonly [code: string]: readonly [ErrorCode, string] } = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ["PAYLOAD_TOO_LARGE", "The body is larger than this route takes."],
+  FST_REQ_FILE_TOO_LARGE: ["PAYLOAD_TOO_LARGE", "The file is larger than this route takes."],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ["UNSUPPORTED_MEDIA_TYPE", "This route does not take a body of this media type."],
+  FST_INVALID_MULTIPART_CONTENT_TYPE: ["UNSUPPORTED_MEDIA_TYPE", "Send the file as multipart/form-data."],
+  FST_ERR_CTP_INVALID_JSON_BODY: ["INVALID_JSON", "The body is not valid JSON."],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ["INVALID_JSON", "The body is empty."],
+  FST_FILES_LIMIT: ["VALIDATION_FAILED", "Send exactly one file."],
+  FST_PARTS_LIMIT: ["VALIDATION_FAILED", "The form has too many parts."],
+  FST_FIELDS_LIMIT: ["VALIDATION_FAILED", "The form has too many fields."],
+  FST_PROTO_VIOLATION: ["VALIDATION_FAILED", "A form field has a name that is not allowed."],
+};
+
+/** SQLSTATEs and driver codes that mean the database is away, restarting, or overloaded: nothing was committed. */
+const DATABASE_AWAY =
+  /^(08...|53...|57P0[123]|40001|40P01|CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|ENOENT)$/;
+
+/** Turns whatever was thrown into the problem to answer. What is not known becomes `INTERNAL`, without its message. */
+export function translateError(error: unknown): HttpProblem {
+  if (error instanceof HttpProblem) return error;
+  if (error instanceof AssemblyInputError) return fieldProblem(error.code, error.pointer, error.message, error.fix);
+  if (error instanceof ImportError) return importProblem(error);
+  const code = codeOf(error);
+  const framework = FRAMEWORK_CODES[code];
+  if (framework) return new HttpProblem(...framework);
+  if (DATABASE_AWAY.test(code)) {
+    return new HttpProblem("SERVICE_UNAVAILABLE", "The database does not answer; try again.", { retryAfterSeconds: 1 });
+  }
+  if (isClientError(error)) return new HttpProblem("VALIDATION_FAILED", "The request cannot be read.");
+  return new HttpProblem("INTERNAL", "The request failed on our side; its id stands in our log.");
+}
+
+function importProblem(error: ImportError): HttpProblem {
+  const { reason, line, field, fix, message } = error;
+  return new HttpProblem("IMPORT_INVALID", message, {
+    params: { reason, ...(line === undefined ? {} : { line }), ...(field === undefined ? {} : { field }) },
+    errors: [{ pointer: field ?? "/file", code: reason, message, fix }],
+  });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+function isClientError(error: unknown): boolean {
+  if (!(error instanceof Error) || !("statusCode" in error)) return false;
+  return typeof error.statusCode === "number" && error.statusCode >= 400 && error.statusCode < 500;
+}

@@ -1,0 +1,130 @@
+import { ALL_TENANT_SCOPES, encodeId } from "@shiftwork/contracts";
+import {
+  insertApiKey,
+  insertProvider,
+  insertTenant,
+  openDatabase,
+  withTenant,
+  writeTenantSettings,
+  type Tx,
+} from "@shiftwork/db";
+import { providerSecretContext, readMasterKey, sealSecret } from "@shiftwork/platform";
+import { PROVIDER_KINDS, providerByKind } from "@shiftwork/providers";
+import { parseArgs } from "node:util";
+import { uuidv7 } from "uuidv7";
+import { makeApiKey } from "./auth/api-key.ts";
+import { readNamedVariable, readProvisionConfig } from "./config.ts";
+
+const USAGE = `Makes a tenant with one provider and one API key; prints their ids and the key, once, as JSON.
+
+  --tenant NAME                 name of the tenant
+  --provider-kind KIND          echo | openai-compatible
+  --model MODEL                 default model
+  --context-limit TOKENS        its window, when it is not a well-known model
+  --base-url URL                root of the provider's API
+  --api-key-env VARIABLE        variable that holds the provider's key
+  --allow-private-network       the provider may be on this machine or network
+  --key-environment NAME        second part of the API key; default live
+
+Environment: DATABASE_URL, API_KEY_PEPPER, MASTER_KEY.
+`;
+
+const OPTIONS = {
+  tenant: { type: "string" },
+  "provider-kind": { type: "string", default: "echo" },
+  model: { type: "string", default: "echo" },
+  "context-limit": { type: "string" },
+  "base-url": { type: "string", default: "" },
+  "api-key-env": { type: "string" },
+  "allow-private-network": { type: "boolean", default: false },
+  "key-environment": { type: "string", default: "live" },
+  help: { type: "boolean", default: false },
+} as const;
+
+type Flags = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
+
+async function main(): Promise<void> {
+  const { values: flags } = parseArgs({ options: OPTIONS });
+  if (flags.help || !flags.tenant) {
+    process.stdout.write(USAGE);
+    process.exitCode = flags.help ? 0 : 2;
+    return;
+  }
+  const config = readProvisionConfig();
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    role: "shiftwork_admin",
+    maxConnections: 1,
+    applicationName: "shiftwork-provision",
+  });
+  try {
+    const tenantId = uuidv7();
+    const made = await withTenant(database.db, tenantId, (tx) =>
+      provision(tx, tenantId, flags, { pepper: config.API_KEY_PEPPER, masterKey: readMasterKey(config.MASTER_KEY) }),
+    );
+    process.stdout.write(`${JSON.stringify(made)}\n`);
+  } finally {
+    await database.close();
+  }
+}
+
+async function provision(
+  tx: Tx,
+  tenantId: string,
+  flags: Flags,
+  secrets: { readonly pepper: string; readonly masterKey: Uint8Array },
+) {
+  requireProvider(flags);
+  const providerId = uuidv7();
+  await insertTenant(tx, { id: tenantId, name: flags.tenant ?? "" });
+  await insertProvider(tx, tenantId, {
+    id: providerId,
+    name: flags["provider-kind"],
+    kind: flags["provider-kind"],
+    baseUrl: flags["base-url"],
+    secret: sealedKey(flags, secrets.masterKey, providerSecretContext(tenantId, providerId)),
+    allowPrivateNetwork: flags["allow-private-network"],
+    models: [{ model: flags.model, contextLimit: windowOf(flags), maxOutputTokens: null }],
+  });
+  await writeTenantSettings(tx, tenantId, { providerId, model: flags.model });
+  const { key, keyId, secretHash } = makeApiKey(flags["key-environment"], secrets.pepper);
+  const apiKeyId = uuidv7();
+  await insertApiKey(tx, tenantId, { id: apiKeyId, keyId, secretHash, name: "first key", scopes: ALL_TENANT_SCOPES });
+  return {
+    tenantId: encodeId("tenant", tenantId),
+    providerId: encodeId("provider", providerId),
+    apiKeyId: encodeId("apiKey", apiKeyId),
+    apiKey: key,
+    model: flags.model,
+  };
+}
+
+/** Finds out now what would otherwise fail on the first turn. */
+function requireProvider({ "provider-kind": kind, "base-url": baseUrl }: Flags): void {
+  if (providerByKind(kind) === null) throw new Error(`--provider-kind is one of: ${PROVIDER_KINDS.join(", ")}`);
+  if (kind === "echo" || URL.canParse(baseUrl)) return;
+  throw new Error(`--base-url is needed for ${kind}, such as https://api.example.com/v1`);
+}
+
+function sealedKey(flags: Flags, masterKey: Uint8Array, context: string): Uint8Array | null {
+  const variable = flags["api-key-env"];
+  if (variable === undefined) return null;
+  const key = readNamedVariable(variable);
+  if (key === null) throw new Error(`the variable ${variable}, named by --api-key-env, is not set`);
+  return sealSecret(masterKey, key, context);
+}
+
+function windowOf(flags: Flags): number | null {
+  const text = flags["context-limit"];
+  if (text === undefined) return null;
+  const tokens = Number(text);
+  if (Number.isSafeInteger(tokens) && tokens > 1) return tokens;
+  throw new Error("--context-limit is a whole number of tokens");
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,46 @@
+import { ContextPreview, CreateContextPreview } from "@shiftwork/contracts";
+import { requireScope } from "../../auth/caller.ts";
+import { HttpProblem } from "../../errors.ts";
+import { previewObject } from "../../preview/preview-object.ts";
+import { previewTurn } from "../../preview/preview-turn.ts";
+import { endpoint, ok } from "../endpoint.ts";
+import { uuidOf } from "../ids.ts";
+
+/** A preview holds a request open; a generation has its own deadline. */
+const PREVIEW_TIMEOUT_MS = 60_000;
+
+export const createContextPreview = endpoint({
+  method: "POST",
+  path: "/api/v2/context-preview",
+  tag: "Context",
+  summary: "Assemble a turn without sending it; writes nothing",
+  scope: "context:preview",
+  body: CreateContextPreview,
+  result: ContextPreview,
+  statuses: [200],
+  errors: [
+    "CHAT_NOT_FOUND",
+    "PROVIDER_NOT_FOUND",
+    "PERSONA_NOT_FOUND",
+    "LOREBOOK_NOT_FOUND",
+    "ASSEMBLY_CHANGED",
+    "MODEL_UNKNOWN",
+    "STRATEGY_UNKNOWN",
+    "DEADLINE_EXCEEDED",
+  ],
+  handle: async (deps, call) => {
+    const { include, chatId } = call.body;
+    if (include.length > 0) requireScope(call.caller, "audits:read_content");
+    const gone = new AbortController();
+    call.reply.raw.once("close", () => gone.abort());
+    const late = AbortSignal.timeout(PREVIEW_TIMEOUT_MS);
+    const signal = AbortSignal.any([gone.signal, late]);
+    try {
+      const preview = await previewTurn(deps.db, call.caller, uuidOf("chat", chatId), call.body, signal);
+      return ok(previewObject(preview, include), { "cache-control": "no-store" });
+    } catch (error) {
+      if (!late.aborted) throw error;
+      throw new HttpProblem("DEADLINE_EXCEEDED", `The preview took longer than ${PREVIEW_TIMEOUT_MS / 1000} s.`);
+    }
+  },
+});

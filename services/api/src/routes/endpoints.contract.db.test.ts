@@ -1,0 +1,134 @@
+import { encodeId, ID_PREFIXES, SCOPES, type IdKind } from "@shiftwork/contracts";
+import { uuidv7 } from "uuidv7";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { openApi, type ApiUnderTest, type CallAnswer, type TestTenant } from "../testing/api-under-test.ts";
+import { SAMPLE_REQUESTS, type SampleIds, type SampleRequest } from "../testing/sample-requests.ts";
+import { seedTenant } from "../testing/seed-tenant.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { ENDPOINTS } from "./index.ts";
+
+type Id = keyof typeof ENDPOINTS;
+type Kind = keyof SampleIds;
+
+let api: ApiUnderTest;
+let mine: TestTenant;
+let own: SampleIds;
+let foreign: SampleIds;
+let otherOwners: SampleIds;
+
+beforeAll(async () => {
+  api = await openApi(inject("databaseUrl"));
+  mine = await api.newTenant();
+  own = await seedTenant(api, mine);
+  const other = await api.newTenant();
+  foreign = await seedTenant(api, other);
+  otherOwners = await seedTenant(api, mine, "somebody else");
+});
+afterAll(() => api.close());
+
+const endpoints = Object.entries<Endpoint>(ENDPOINTS) as [Id, Endpoint][];
+const guarded = endpoints.filter(([, endpoint]) => endpoint.scope !== "public");
+const samples = endpoints.flatMap(([id, endpoint]) =>
+  SAMPLE_REQUESTS[id].map((build, index) => ({ id, endpoint, build, name: `${id} #${index + 1}` })),
+);
+const withIds = samples.flatMap(({ build, ...sample }) =>
+  kindsUsedBy(build).map((kind) => ({ ...sample, build, kind, name: `${sample.name}, ${kind}` })),
+);
+
+test("every id in every path is covered by a sample request", () => {
+  for (const [id, endpoint] of endpoints) {
+    const inPath = [...endpoint.path.matchAll(/:(\w+)Id/g)].map(([, kind]) => kind);
+    const used = new Set(SAMPLE_REQUESTS[id].flatMap(kindsUsedBy));
+    expect([...used], id).toEqual(expect.arrayContaining(inPath));
+  }
+});
+
+describe("another tenant's id is answered exactly like one that never was", () => {
+  test.each(withIds)("$name", async ({ endpoint, build, kind }) => {
+    const theirs = await send(endpoint, build({ ...own, [kind]: foreign[kind] }));
+    const random = await send(endpoint, build({ ...own, [kind]: encodeId(kindOf(kind), uuidv7()) }));
+    expectMissing(theirs);
+    expect(blind(theirs)).toEqual(blind(random));
+  });
+});
+
+describe("another owner's chat, and what belongs to it, is answered exactly like one that never was", () => {
+  const owned: readonly Kind[] = ["chat", "message", "memory", "generation", "import"];
+  test.each(withIds.filter(({ kind }) => owned.includes(kind)))("$name", async ({ endpoint, build, kind }) => {
+    const headers = { "x-owner-id": "me" };
+    const mineNow = { ...own, chat: await newChat(headers) };
+    const theirs = await send(endpoint, build({ ...mineNow, [kind]: otherOwners[kind] }), headers);
+    const random = await send(endpoint, build({ ...mineNow, [kind]: encodeId(kindOf(kind), uuidv7()) }), headers);
+    expectMissing(theirs);
+    expect(blind(theirs)).toEqual(blind(random));
+  });
+});
+
+describe("a key without the scope is refused, whatever else it holds", () => {
+  test.each(guarded.filter(([, endpoint]) => endpoint.scope !== "any key"))("%s", async (id, endpoint) => {
+    const key = await api.newKey(mine.id, { scopes: SCOPES.filter((scope) => scope !== endpoint.scope) });
+    const [build] = SAMPLE_REQUESTS[id];
+    const answer = await send(endpoint, build?.(own) ?? { path: "" }, {}, key);
+    expect([answer.status, answer.body["code"]]).toEqual([403, "INSUFFICIENT_SCOPE"]);
+  });
+});
+
+describe("a field nobody knows is refused by its name", () => {
+  test.each(samples.filter(({ endpoint }) => endpoint.body !== undefined))("$name", async ({ endpoint, build }) => {
+    const { path, body } = build(own);
+    const answer = await send(endpoint, { path, body: { ...(body as object), surprise: 1 } });
+    expect(answer).toMatchObject({ status: 400, body: { code: "VALIDATION_FAILED" } });
+    expect(answer.body["errors"]).toMatchObject([{ pointer: "/surprise", code: "unknown_field" }]);
+  });
+});
+
+describe("a query parameter nobody knows is refused by its name", () => {
+  test.each(samples)("$name", async ({ endpoint, build }) => {
+    const sample = build(own);
+    const path = `${sample.path}${sample.path.includes("?") ? "&" : "?"}surprise=1`;
+    const answer = await send(endpoint, { ...sample, path });
+    expect(answer).toMatchObject({ status: 400, body: { code: "UNKNOWN_PARAMETER" } });
+    expect(answer.body["errors"]).toMatchObject([{ pointer: "/surprise" }]);
+  });
+});
+
+function send(
+  endpoint: Endpoint,
+  { path, body, headers }: SampleRequest,
+  more: { readonly [name: string]: string } = {},
+  key = mine.key,
+): Promise<CallAnswer> {
+  return api.call(endpoint.method, path, { key, body, headers: { ...headers, ...more } });
+}
+
+async function newChat(headers: { readonly [name: string]: string }): Promise<string> {
+  return (await api.call("POST", "/api/v2/chats", { key: mine.key, body: {}, headers })).body.id;
+}
+
+/** Missing = 404, or in a filtered list nothing. */
+function expectMissing(answer: CallAnswer): void {
+  if (answer.status === 200) expect(answer.body["items"]).toEqual([]);
+  else expect([answer.status, answer.body["code"]]).toEqual([404, expect.stringMatching(/_NOT_FOUND$/)]);
+}
+
+/** The answer without what differs between any two requests: ids. */
+function blind({ status, body }: CallAnswer): unknown {
+  const prefixes = [...Object.values(ID_PREFIXES), "req"].join("|");
+  return [status, JSON.parse(JSON.stringify(body).replaceAll(new RegExp(`(${prefixes})_[0-9a-f]{32}`, "g"), "id"))];
+}
+
+function kindOf(kind: Kind): IdKind {
+  return kind;
+}
+
+function kindsUsedBy(build: (ids: SampleIds) => SampleRequest): Kind[] {
+  const used = new Set<Kind>();
+  const recorder = new Proxy({} as SampleIds, {
+    get: (_target, kind) => {
+      used.add(kind as Kind);
+      return "id";
+    },
+  });
+  build(recorder);
+  return [...used];
+}

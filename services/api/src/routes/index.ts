@@ -1,0 +1,75 @@
+import { createCharacter } from "./characters/create.ts";
+import { listCharacters } from "./characters/list.ts";
+import { readCharacter } from "./characters/read.ts";
+import { createChat } from "./chats/create.ts";
+import { deleteChat } from "./chats/delete.ts";
+import { listChats } from "./chats/list.ts";
+import { readChat } from "./chats/read.ts";
+import { createContextPreview } from "./context/preview.ts";
+import { readContextAudit } from "./context/read-audit.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { cancelGeneration } from "./generations/cancel.ts";
+import { createGeneration } from "./generations/create.ts";
+import { streamGeneration } from "./generations/events.ts";
+import { listGenerations } from "./generations/list.ts";
+import { readGeneration } from "./generations/read.ts";
+import { retryGeneration } from "./generations/retry.ts";
+import { createImport } from "./imports/create.ts";
+import { readImport } from "./imports/read.ts";
+import { createLoreEntry } from "./lorebooks/create-entry.ts";
+import { createLorebook } from "./lorebooks/create.ts";
+import { listLoreEntries } from "./lorebooks/list-entries.ts";
+import { listLorebooks } from "./lorebooks/list.ts";
+import { readLoreEntry } from "./lorebooks/read-entry.ts";
+import { readLorebook } from "./lorebooks/read.ts";
+import { createMemory } from "./memories/create.ts";
+import { listMemories } from "./memories/list.ts";
+import { readMemory } from "./memories/read.ts";
+import { createMessage } from "./messages/create.ts";
+import { listMessages } from "./messages/list.ts";
+import { readMessage } from "./messages/read.ts";
+import { createPersona } from "./personas/create.ts";
+import { listPersonas } from "./personas/list.ts";
+import { readPersona } from "./personas/read.ts";
+import { readLiveness } from "./service/alive.ts";
+import { readReadiness } from "./service/ready.ts";
+import { readVersion } from "./service/version.ts";
+
+/** Every endpoint, by its operation id. Router, OpenAPI document and tests go over this list. */
+export const ENDPOINTS = {
+  createCharacter,
+  listCharacters,
+  readCharacter,
+  createPersona,
+  listPersonas,
+  readPersona,
+  createLorebook,
+  listLorebooks,
+  readLorebook,
+  createLoreEntry,
+  listLoreEntries,
+  readLoreEntry,
+  createMemory,
+  listMemories,
+  readMemory,
+  createImport,
+  readImport,
+  createChat,
+  listChats,
+  readChat,
+  deleteChat,
+  createMessage,
+  listMessages,
+  readMessage,
+  createGeneration,
+  listGenerations,
+  readGeneration,
+  streamGeneration,
+  cancelGeneration,
+  retryGeneration,
+  readContextAudit,
+  createContextPreview,
+  readLiveness,
+  readReadiness,
+  readVersion,
+} as const satisfies Record<string, Endpoint>;

@@ -1,0 +1,114 @@
+import { ProblemDetails, GenerationStreamEvent } from "@shiftwork/contracts";
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, FastifySchemaCompiler } from "fastify";
+import { z } from "zod";
+import type { ApiDependencies } from "../api-dependencies.ts";
+import type { Authenticate } from "../auth/authenticate.ts";
+import { requireScope, type Caller } from "../auth/caller.ts";
+import { HTTP_STATUS, HttpProblem } from "../errors.ts";
+import { validatorCompiler } from "../plugins/validation.ts";
+import { ENDPOINTS } from "./index.ts";
+import { STREAMED, type Endpoint } from "./endpoint.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** `null` until the request is authenticated, and on public routes. */
+    caller: Caller | null;
+  }
+}
+
+const NOBODY: Caller = { tenantId: "", apiKeyId: "", scopes: [], ownerId: null };
+const NO_QUERY = z.strictObject({});
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Adds every endpoint of the registry. */
+export function registerEndpoints(app: FastifyInstance, deps: ApiDependencies, authenticate: Authenticate): void {
+  app.decorateRequest("caller", null);
+  for (const [operationId, endpoint] of Object.entries<Endpoint>(ENDPOINTS)) {
+    app.route({
+      method: endpoint.method,
+      url: endpoint.path,
+      schema: schemaOf(operationId, endpoint),
+      ...(endpoint.form ? { validatorCompiler: exceptBody } : {}),
+      onRequest: async (request) => {
+        if (endpoint.scope === "public") return;
+        request.caller = await authenticate(request.headers);
+        if (endpoint.scope !== "any key") requireScope(request.caller, endpoint.scope);
+      },
+      preValidation: async (request) => requireBodyType(endpoint, request),
+      handler: (request, reply) => answer(deps, endpoint, request, reply),
+    });
+  }
+}
+
+/** A form's schema documents it; its parts arrive while the handler reads them. */
+const exceptBody: FastifySchemaCompiler<FastifySchema> = (route) =>
+  route.httpPart === "body" ? () => true : validatorCompiler(route as Parameters<typeof validatorCompiler>[0]);
+
+async function answer(
+  deps: ApiDependencies,
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { query, body } = request;
+  const params = request.params as { readonly [name: string]: string };
+  const result = await endpoint.handle(deps, { caller: request.caller ?? NOBODY, params, query, body, request, reply });
+  if (result === STREAMED) return reply;
+  reply.code(result.status).headers({ ...result.headers });
+  return result.body === null ? reply.send() : reply.type(JSON_TYPE).send(result.body);
+}
+
+/** A form sent to a route that reads none would pass as an absent body, and the reverse as an absent form. */
+async function requireBodyType(endpoint: Endpoint, request: FastifyRequest): Promise<void> {
+  const isForm = (request.headers["content-type"] ?? "").startsWith("multipart/form-data");
+  const wantsForm = endpoint.form !== undefined;
+  if (isForm === wantsForm) return;
+  const wanted = wantsForm ? "multipart/form-data" : "application/json";
+  throw new HttpProblem("UNSUPPORTED_MEDIA_TYPE", `Send the body as ${wanted}.`);
+}
+
+function schemaOf(operationId: string, endpoint: Endpoint): FastifySchema {
+  const names = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
+  return {
+    operationId,
+    tags: [endpoint.tag],
+    summary: endpoint.summary,
+    ...(endpoint.scope === "public"
+      ? { security: [] }
+      : { security: [{ apiKey: [] }], description: scopeText(endpoint.scope) }),
+    ...(endpoint.form ? { consumes: ["multipart/form-data"], body: endpoint.form } : {}),
+    ...(names.length === 0 ? {} : { params: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) }),
+    querystring: endpoint.query ?? NO_QUERY,
+    ...(endpoint.body ? { body: endpoint.body } : {}),
+    response: { ...successes(endpoint), ...problems(endpoint) },
+  };
+}
+
+function scopeText(scope: Endpoint["scope"]): string {
+  return scope === "any key" ? "Any key." : `Scope: \`${scope}\`.`;
+}
+
+function successes(endpoint: Endpoint): Record<number, unknown> {
+  const content = {
+    ...(endpoint.result === null ? {} : { "application/json": { schema: endpoint.result } }),
+    ...(endpoint.streams ? { "text/event-stream": { schema: GenerationStreamEvent } } : {}),
+  };
+  const empty = Object.keys(content).length === 0;
+  const response = empty ? z.null().describe("No content") : { description: "Success", content };
+  return Object.fromEntries(endpoint.statuses.map((status) => [status, response]));
+}
+
+function problems(endpoint: Endpoint): Record<number, unknown> {
+  const everywhere = endpoint.scope === "public" ? [] : (["UNAUTHENTICATED", "INSUFFICIENT_SCOPE"] as const);
+  const codes = [...new Set([...everywhere, ...endpoint.errors, "VALIDATION_FAILED" as const, "INTERNAL" as const])];
+  const statuses = [...new Set(codes.map((code) => HTTP_STATUS[code]))];
+  return Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      {
+        description: codes.filter((code) => HTTP_STATUS[code] === status).join(", "),
+        content: { "application/problem+json": { schema: ProblemDetails } },
+      },
+    ]),
+  );
+}

@@ -1,0 +1,46 @@
+import { decodeId, type NewEvent, type TerminalStatus } from "@shiftwork/contracts";
+import { appendEvents, claimGeneration, endGeneration, NO_USAGE, withTenant, type Claim } from "@shiftwork/db";
+import { uuidv7 } from "uuidv7";
+import type { ApiUnderTest, TestTenant } from "./api-under-test.ts";
+
+/** Claims a queued generation as a worker does; `publicId` is its id in the API. */
+export async function claimRun(api: ApiUnderTest, tenant: TestTenant, publicId: string): Promise<Claim> {
+  const job = { tenantId: tenant.id, generationId: decodeId("generation", publicId) ?? "", epoch: 0 };
+  const claim = await withTenant(api.worker.db, tenant.id, (tx) => claimGeneration(tx, job, uuidv7()));
+  if (!claim) throw new Error(`${publicId} cannot be claimed`);
+  return claim;
+}
+
+export function emit(api: ApiUnderTest, { tenantId, generationId }: Claim, events: readonly NewEvent[]): Promise<void> {
+  return withTenant(api.worker.db, tenantId, (tx) => appendEvents(tx, { tenantId, generationId, events }));
+}
+
+export async function endRun(api: ApiUnderTest, claim: Claim, status: TerminalStatus, text: string): Promise<void> {
+  const { tenantId, generationId, chatId, fence } = claim;
+  const error = {
+    code: "PROVIDER_TIMEOUT",
+    title: "t",
+    detail: "d",
+    retryable: true,
+    origin: "provider",
+    params: {},
+  } as const;
+  await withTenant(api.worker.db, tenantId, (tx) =>
+    endGeneration(tx, {
+      tenantId,
+      generationId,
+      chatId,
+      expected: { status: "running", fence },
+      status,
+      error: status === "failed" ? error : null,
+      finishReason: status === "completed" ? "stop" : null,
+      usage: NO_USAGE,
+      text,
+      toolCalls: [],
+      firstTokenAt: null,
+      context: null,
+      stages: null,
+      auditPatch: {},
+    }),
+  );
+}

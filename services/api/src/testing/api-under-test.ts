@@ -1,0 +1,160 @@
+import { ALL_TENANT_SCOPES, encodeId, ProblemDetails } from "@shiftwork/contracts";
+import { insertApiKey, insertProvider, insertTenant, openDatabase, withTenant, type Database } from "@shiftwork/db";
+import { openTestDatabase } from "@shiftwork/db/testing";
+import { createLogger, openPostgresEventLog } from "@shiftwork/platform";
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
+import { uuidv7 } from "uuidv7";
+import { expect } from "vitest";
+import { createApp } from "../app.ts";
+import { makeApiKey } from "../auth/api-key.ts";
+import { createStreamRegistry, type StreamRegistry } from "../events/stream-registry.ts";
+import type { Endpoint } from "../routes/endpoint.ts";
+import { ENDPOINTS } from "../routes/index.ts";
+
+export const PEPPER = "a pepper only tests have";
+
+export interface TestTenant {
+  readonly id: string;
+  readonly providerId: string;
+  /** Key with every scope. */
+  readonly key: string;
+}
+
+export interface CallOptions {
+  readonly key?: string;
+  readonly body?: unknown;
+  readonly headers?: { readonly [name: string]: string };
+}
+
+export interface CallAnswer {
+  readonly status: number;
+  readonly body: { readonly [key: string]: unknown } & { readonly id: string };
+  readonly headers: LightMyRequestResponse["headers"];
+}
+
+/** The API on a database of its own; the queue only remembers what was taken out of it. */
+export interface ApiUnderTest {
+  readonly url: string;
+  readonly app: FastifyInstance;
+  readonly database: Database;
+  readonly admin: Database;
+  readonly worker: Database;
+  readonly streams: StreamRegistry;
+  readonly removedJobs: { readonly generationId: string; readonly epoch: number }[];
+  newTenant(limits?: { readonly maxQueued?: number }): Promise<TestTenant>;
+  newKey(tenantId: string, facts: { scopes?: readonly string[]; ownerId?: string; expiresAt?: Date }): Promise<string>;
+  /** Calls an endpoint and checks the answer's body against what the registry promises. */
+  call(method: Endpoint["method"], path: string, options?: CallOptions): Promise<CallAnswer>;
+  close(): Promise<void>;
+}
+
+export async function openApi(
+  serverUrl: string,
+  options: { readonly heartbeatMs?: number } = {},
+): Promise<ApiUnderTest> {
+  const test = await openTestDatabase(serverUrl);
+  const open = (role: "shiftwork_admin" | "shiftwork_api" | "shiftwork_worker") =>
+    openDatabase({ url: test.url, role, maxConnections: 6, applicationName: "api-test" });
+  const [admin, database, worker] = [open("shiftwork_admin"), open("shiftwork_api"), open("shiftwork_worker")];
+  const eventLog = await openPostgresEventLog(database);
+  const streams = createStreamRegistry();
+  const removedJobs: { generationId: string; epoch: number }[] = [];
+  const app = await createApp({
+    db: database.db,
+    queue: { remove: async ({ generationId, epoch }) => removedJobs.push({ generationId, epoch }) > 0 },
+    eventLog,
+    streams,
+    logger: createLogger({ level: "silent", name: "test" }),
+    pepper: PEPPER,
+    version: "0.0.0-test",
+    readiness: async () => null,
+    ...options,
+  });
+  const newKey: ApiUnderTest["newKey"] = (tenantId, facts) => insertKey(admin, tenantId, facts);
+  return {
+    url: test.url,
+    app,
+    database,
+    admin,
+    worker,
+    streams,
+    removedJobs,
+    newKey,
+    newTenant: (limits = {}) => insertTestTenant(admin, limits),
+    call: (method, path, call = {}) => callChecked(app, method, path, call),
+    async close() {
+      await app.close();
+      await eventLog.close();
+      await Promise.all([admin.close(), database.close(), worker.close()]);
+      await test.drop();
+    },
+  };
+}
+
+async function insertTestTenant(admin: Database, limits: { readonly maxQueued?: number }): Promise<TestTenant> {
+  const id = uuidv7();
+  const providerId = uuidv7();
+  await withTenant(admin.db, id, async (tx) => {
+    await insertTenant(tx, { id, name: "test", ...limits });
+    await insertProvider(tx, id, {
+      id: providerId,
+      name: "echo",
+      kind: "echo",
+      baseUrl: "",
+      secret: null,
+      allowPrivateNetwork: false,
+      models: [{ model: "gpt-4o", contextLimit: 8_192, maxOutputTokens: null }],
+    });
+  });
+  return { id, providerId: encodeId("provider", providerId), key: await insertKey(admin, id, {}) };
+}
+
+async function insertKey(
+  admin: Database,
+  tenantId: string,
+  facts: { scopes?: readonly string[]; ownerId?: string; expiresAt?: Date },
+): Promise<string> {
+  const { key, keyId, secretHash } = makeApiKey("test", PEPPER);
+  const row = { id: uuidv7(), keyId, secretHash, name: "test", scopes: ALL_TENANT_SCOPES, ...facts };
+  await withTenant(admin.db, tenantId, (tx) => insertApiKey(tx, tenantId, row));
+  return key;
+}
+
+async function callChecked(
+  app: FastifyInstance,
+  method: Endpoint["method"],
+  path: string,
+  { key, body, headers }: CallOptions,
+): Promise<CallAnswer> {
+  const response = await app.inject({
+    method,
+    url: path,
+    headers: { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...headers },
+    ...(body === undefined ? {} : { payload: body as NonNullable<InjectOptions["payload"]> }),
+  });
+  const answer = response.body === "" ? null : JSON.parse(response.body);
+  expectPromised(endpointOf(method, path), response, answer);
+  return { status: response.statusCode, body: answer, headers: response.headers };
+}
+
+function expectPromised(endpoint: Endpoint | null, response: LightMyRequestResponse, body: unknown): void {
+  expect(response.headers["x-request-id"]).toMatch(/\S/);
+  if (response.statusCode >= 400) {
+    expect(response.headers["content-type"]).toBe("application/problem+json");
+    expect(ProblemDetails.parse(body)).toEqual(body);
+    return;
+  }
+  if (endpoint === null) return;
+  expect(endpoint.statuses).toContain(response.statusCode);
+  if (endpoint.result !== null) expect(endpoint.result.parse(body)).toEqual(body);
+}
+
+/** The endpoint a path belongs to. */
+function endpointOf(method: string, path: string): Endpoint | null {
+  const segments = path.split("?")[0]?.split("/") ?? [];
+  const matches = (pattern: string) => {
+    const parts = pattern.split("/");
+    return parts.length === segments.length && parts.every((part, at) => part.startsWith(":") || part === segments[at]);
+  };
+  return Object.values<Endpoint>(ENDPOINTS).find((each) => each.method === method && matches(each.path)) ?? null;
+}
