@@ -1,0 +1,135 @@
+import { claimGeneration, findGeneration, markDispatched, newId, withTenant } from "@shiftwork/db";
+import { insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
+import { startFakeOpenAi, type FakeOpenAi } from "@shiftwork/providers/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { createActiveRuns } from "../generation/active-runs.ts";
+import { openBench, type Bench } from "../testing/worker-under-test.ts";
+import { expire } from "./expire.ts";
+import { reconcile } from "./reconcile.ts";
+import { sweepRuns } from "./sweep-runs.ts";
+
+let bench: Bench;
+let fake: FakeOpenAi;
+let chat: TestChat;
+
+beforeAll(async () => {
+  bench = await openBench(inject("databaseUrl"), inject("redisUrl"));
+  fake = await startFakeOpenAi();
+});
+
+beforeEach(async () => {
+  chat = await bench.chatWith(fake.baseUrl);
+});
+
+afterAll(async () => {
+  await fake.close();
+  await bench.close();
+});
+
+const reconcileOnce = (overrides = {}) =>
+  reconcile({
+    db: bench.worker.db,
+    queue: bench.queue,
+    deadAfterMs: 5_000,
+    unclaimedAfterMs: 0,
+    deadlineGraceMs: 0,
+    ...overrides,
+  });
+const generation = (id: string) =>
+  withTenant(bench.api.db, chat.tenantId, (tx) => findGeneration(tx, chat.tenantId, id));
+
+async function claimAs(workerId: string): Promise<string> {
+  const generationId = await insertTestGeneration(bench.api.db, chat);
+  await withTenant(bench.worker.db, chat.tenantId, (tx) =>
+    claimGeneration(tx, { tenantId: chat.tenantId, generationId, epoch: 0 }, workerId),
+  );
+  return generationId;
+}
+
+describe("the reconciler", () => {
+  it("sends out again, under a new epoch, what the queue has lost", async () => {
+    const id = await insertTestGeneration(bench.api.db, chat);
+    const job = { tenantId: chat.tenantId, generationId: id, epoch: 0 };
+    await bench.queue.add([{ ...job, priority: 1 }]);
+    await markDispatched(bench.worker.db, [job]);
+    await reconcileOnce();
+    expect(await generation(id)).toMatchObject({ status: "queued", epoch: 0 });
+    await bench.queue.remove(job);
+    await reconcileOnce();
+    expect(await generation(id)).toMatchObject({ status: "queued", epoch: 1, dispatchedAt: null });
+    const worker = await bench.startWorker();
+    await bench.ended(chat, id);
+    await worker.stop(0);
+    expect(await generation(id)).toMatchObject({ status: "completed", attempts: 1 });
+  });
+
+  it("ends a queued generation at its deadline, without any worker", async () => {
+    const id = await insertTestGeneration(bench.api.db, chat, -1);
+    await reconcileOnce();
+    expect(await generation(id)).toMatchObject({ status: "failed", errorCode: "DEADLINE_EXCEEDED" });
+  });
+
+  it("leaves the run of a living worker alone and takes that of a silent one", async () => {
+    const workerId = newId();
+    await sweepRuns(bench.worker.db, { id: workerId, host: "h", pid: 1, slots: 1 }, createActiveRuns());
+    const id = await claimAs(workerId);
+    await reconcileOnce();
+    expect(await generation(id)).toMatchObject({ status: "running" });
+    await reconcileOnce({ deadAfterMs: 0 });
+    expect(await generation(id)).toMatchObject({ status: "queued", epoch: 1 });
+  });
+});
+
+describe("a worker's sweep", () => {
+  const row = { id: newId(), host: "h", pid: 1, slots: 1 };
+
+  it("puts back a run that this process has given up", async () => {
+    const id = await claimAs(row.id);
+    await sweepRuns(bench.worker.db, row, createActiveRuns());
+    expect(await generation(id)).toMatchObject({ status: "queued", epoch: 1 });
+  });
+
+  it("aborts a run that was taken away, and leaves one alone that was claimed after it asked", async () => {
+    const id = await claimAs(row.id);
+    const runs = createActiveRuns();
+    const taken = Object.assign(runs.open(id), { fence: 99, claimedAtMs: 0 });
+    const fresh = Object.assign(runs.open(newId()), { fence: 1, claimedAtMs: Infinity });
+    await sweepRuns(bench.worker.db, row, runs);
+    expect(taken.signal.reason).toMatchObject({ abortCause: "fenced" });
+    expect(fresh.signal.aborted).toBe(false);
+  });
+});
+
+it("expiry removes events and idempotency keys past their time, and only those", async () => {
+  const worker = await bench.startWorker();
+  const id = await insertTestGeneration(bench.api.db, chat);
+  await bench.ended(chat, id);
+  await worker.stop(0);
+  const key = (name: string, expiresAt: Date) =>
+    withTenant(bench.api.db, chat.tenantId, (tx) =>
+      tx
+        .insertInto("idempotency_keys")
+        .values({
+          tenant_id: chat.tenantId,
+          method: "POST",
+          path: "/",
+          key: name,
+          fingerprint: Buffer.from("f"),
+          generation_id: null,
+          status: 202,
+          body: {},
+          expires_at: expiresAt,
+        })
+        .execute(),
+    );
+  await key("old", new Date(Date.now() - 1_000));
+  await key("new", new Date(Date.now() + 60_000));
+  await expire(bench.worker.db, 60_000);
+  expect((await bench.events.read(chat.tenantId, id, 0, 100)).length).toBeGreaterThan(0);
+  await expire(bench.worker.db, 0);
+  expect(await bench.events.read(chat.tenantId, id, 0, 100)).toEqual([]);
+  const keys = await withTenant(bench.api.db, chat.tenantId, (tx) =>
+    tx.selectFrom("idempotency_keys").select("key").execute(),
+  );
+  expect(keys).toEqual([{ key: "new" }]);
+});
