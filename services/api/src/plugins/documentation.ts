@@ -1,7 +1,7 @@
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
-import { jsonSchemaTransform } from "fastify-type-provider-zod";
+import { describeDocument, describeRoute } from "./describe-document.ts";
 
 /** Generates the OpenAPI 3.1 document from the routes; the page stands at `/docs`. Call before the routes are added. */
 export async function addDocumentation(app: FastifyInstance, version: string): Promise<void> {
@@ -18,7 +18,8 @@ export async function addDocumentation(app: FastifyInstance, version: string): P
       servers: [{ url: "/" }],
       components: { securitySchemes: { apiKey: { type: "http", scheme: "bearer", bearerFormat: "sw_…" } } },
     },
-    transform: jsonSchemaTransform,
+    transform: describeRoute,
+    transformObject: describeDocument,
   });
   await app.register(swaggerUi, {
     routePrefix: "/docs",

@@ -9,8 +9,8 @@ import { ENDPOINTS } from "./index.ts";
 
 type Operation = {
   operationId: string;
-  parameters?: { name: string; in: string; required?: boolean }[];
-  requestBody?: object;
+  parameters?: { name: string; in: string; required?: boolean; description?: string }[];
+  requestBody?: { required?: boolean };
   responses: Record<string, { content?: Record<string, unknown> }>;
   security: object[];
 };
@@ -55,8 +55,23 @@ test.each(listed)("%s is described: path parameters, success, problems, security
   expect(operation?.responses["400"]?.content).toHaveProperty(["application/problem+json"]);
   expect(operation?.security).toEqual(endpoint.scope === "public" ? [] : [{ apiKey: [] }]);
   expect(operation?.requestBody === undefined).toBe((endpoint.body ?? endpoint.form) === undefined);
-  const [usual] = endpoint.statuses;
-  if (endpoint.streams) expect(operation?.responses[String(usual)]?.content).toHaveProperty(["text/event-stream"]);
+  if (endpoint.streams) expect(Object.keys(operation?.responses["200"]?.content ?? {})).toEqual(["text/event-stream"]);
+  const headers = (operation?.parameters ?? []).filter((parameter) => parameter.in === "header");
+  const once = headers.find((parameter) => parameter.name === "idempotency-key");
+  expect(once !== undefined).toBe(endpoint.errors.includes("IDEMPOTENCY_KEY_REUSED"));
+  expect(headers.filter(({ required, description }) => required || !description)).toEqual([]);
+});
+
+test("a body that may be left out is described so", () => {
+  const required = (path: string) => document.paths[path]?.["post"]?.requestBody?.required;
+  expect(required("/api/v2/generations/{generationId}/cancel")).toBe(false);
+  expect(required("/api/v2/generations/{generationId}/retry")).toBe(false);
+  expect(required("/api/v2/chats/{chatId}/messages")).toBe(true);
+});
+
+test("an answer has one name wherever it is given", () => {
+  const problem = document.paths["/api/v2/chats"]?.["post"]?.responses["400"]?.content;
+  expect(problem).toEqual({ "application/problem+json": { schema: { $ref: "#/components/schemas/ProblemDetails" } } });
 });
 
 test("every reference in the document leads somewhere", () => {

@@ -18,6 +18,18 @@ declare module "fastify" {
 
 const NOBODY: Caller = { tenantId: "", apiKeyId: "", scopes: [], ownerId: null };
 const NO_QUERY = z.strictObject({});
+/** Headers for the document; what reads one checks it. */
+const SENT_HEADERS = {
+  owner: {
+    "x-owner-id": z.string().optional().describe("Act for this end user: whatever is not theirs looks missing"),
+  },
+  once: {
+    "idempotency-key": z.string().optional().describe("1 to 255 bytes; sent again, the first answer comes back"),
+  },
+  resume: {
+    "last-event-id": z.string().optional().describe("Number of the last event that arrived; wins over `after`"),
+  },
+} as const;
 const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Adds every endpoint of the registry. */
@@ -79,6 +91,7 @@ function schemaOf(operationId: string, endpoint: Endpoint): FastifySchema {
     ...(endpoint.form ? { consumes: ["multipart/form-data"], body: endpoint.form } : {}),
     ...(names.length === 0 ? {} : { params: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) }),
     querystring: endpoint.query ?? NO_QUERY,
+    headers: z.looseObject(headersOf(endpoint)),
     ...(endpoint.body ? { body: endpoint.body } : {}),
     response: { ...successes(endpoint), ...problems(endpoint) },
   };
@@ -88,14 +101,27 @@ function scopeText(scope: Endpoint["scope"]): string {
   return scope === "any key" ? "Any key." : `Scope: \`${scope}\`.`;
 }
 
-function successes(endpoint: Endpoint): Record<number, unknown> {
-  const content = {
-    ...(endpoint.result === null ? {} : { "application/json": { schema: endpoint.result } }),
-    ...(endpoint.streams ? { "text/event-stream": { schema: GenerationStreamEvent } } : {}),
+function headersOf(endpoint: Endpoint): z.ZodRawShape {
+  const makes = endpoint.errors.includes("IDEMPOTENCY_KEY_REUSED");
+  return {
+    ...(endpoint.scope === "public" ? {} : SENT_HEADERS.owner),
+    ...(makes ? SENT_HEADERS.once : {}),
+    ...(endpoint.streams && endpoint.result === null ? SENT_HEADERS.resume : {}),
   };
-  const empty = Object.keys(content).length === 0;
-  const response = empty ? z.null().describe("No content") : { description: "Success", content };
-  return Object.fromEntries(endpoint.statuses.map((status) => [status, response]));
+}
+
+/** A stream is always 200: its status is sent before its end is known. */
+function successes(endpoint: Endpoint): Record<number, unknown> {
+  const json = endpoint.result === null ? {} : { "application/json": { schema: endpoint.result } };
+  const stream = { "text/event-stream": { schema: GenerationStreamEvent } };
+  const { result, streams, statuses } = endpoint;
+  const answers = Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      result === null ? z.null().describe("No content") : { description: "Success", content: json },
+    ]),
+  );
+  return streams ? { ...answers, 200: { description: "Its events, to the last one", content: stream } } : answers;
 }
 
 function problems(endpoint: Endpoint): Record<number, unknown> {
