@@ -1,3 +1,4 @@
+import { encodeId } from "@shiftwork/contracts";
 import { CANCEL_CHANNEL, DISPATCH_CHANNEL, removeWorker, type Database, type WorkerRow } from "@shiftwork/db";
 import type { Logger, Queue, QueueConsumer } from "@shiftwork/platform";
 import type { WorkerConfig } from "./config.ts";
@@ -42,7 +43,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<RunningWork
     onError: (error) => logger.warn({ err: error }, "queue error"),
   });
   for (const loop of Object.values(loops)) loop.start();
-  logger.info({ workerId: row.id, slots: row.slots, queue: queue.backend }, "worker ready");
+  logger.info({ workerId: encodeId("worker", row.id), slots: row.slots, queue: queue.backend }, "worker ready");
 
   let stopping: Promise<void> | null = null;
   return {

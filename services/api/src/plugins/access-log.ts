@@ -2,10 +2,18 @@ import { decodeId, encodeId, type IdKind } from "@shiftwork/contracts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { traceIdOf } from "./request-identity.ts";
 
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The generation this request has made or attached to, as a UUID: it stands in no path. `null` = none. */
+    generationId: string | null;
+  }
+}
+
 /** One line per answered request: the route's pattern and the ids in its path, never its query or body. */
 export function addAccessLog(app: FastifyInstance): void {
+  app.decorateRequest("generationId", null);
   app.addHook("onResponse", async (request, reply) => {
-    const { caller } = request;
+    const { caller, generationId } = request;
     const traceId = traceIdOf(request);
     request.log.info(
       {
@@ -15,6 +23,7 @@ export function addAccessLog(app: FastifyInstance): void {
         ...(traceId === null ? {} : { traceId }),
         ...(caller === null ? {} : { tenantId: encodeId("tenant", caller.tenantId) }),
         ...idsOf(request),
+        ...(generationId === null ? {} : { generationId: encodeId("generation", generationId) }),
         durationMs: Math.round(reply.elapsedTime),
       },
       "request",

@@ -1,7 +1,7 @@
 import { ALL_TENANT_SCOPES, encodeId, ProblemDetails } from "@shiftwork/contracts";
 import { insertApiKey, insertProvider, insertTenant, openDatabase, withTenant, type Database } from "@shiftwork/db";
 import { openTestDatabase } from "@shiftwork/db/testing";
-import { createLogger, openPostgresEventLog } from "@shiftwork/platform";
+import { createLogger, openPostgresEventLog, type Logger } from "@shiftwork/platform";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { uuidv7 } from "uuidv7";
 import { expect } from "vitest";
@@ -50,7 +50,7 @@ export interface ApiUnderTest {
 
 export async function openApi(
   serverUrl: string,
-  options: { readonly heartbeatMs?: number } = {},
+  options: { readonly heartbeatMs?: number; readonly onLogLine?: (line: string) => void } = {},
 ): Promise<ApiUnderTest> {
   const test = await openTestDatabase(serverUrl);
   const open = (role: "shiftwork_admin" | "shiftwork_api" | "shiftwork_worker") =>
@@ -64,7 +64,7 @@ export async function openApi(
     queue: { remove: async ({ generationId, epoch }) => removedJobs.push({ generationId, epoch }) > 0 },
     eventLog,
     streams,
-    logger: createLogger({ level: "silent", name: "test" }),
+    logger: loggerFor(options.onLogLine),
     pepper: PEPPER,
     version: "0.0.0-test",
     readiness: async () => null,
@@ -157,4 +157,9 @@ function endpointOf(method: string, path: string): Endpoint | null {
     return parts.length === segments.length && parts.every((part, at) => part.startsWith(":") || part === segments[at]);
   };
   return Object.values<Endpoint>(ENDPOINTS).find((each) => each.method === method && matches(each.path)) ?? null;
+}
+
+function loggerFor(onLogLine: ((line: string) => void) | undefined): Logger {
+  if (onLogLine === undefined) return createLogger({ level: "silent", name: "test" });
+  return createLogger({ level: "info", name: "test", destination: { write: onLogLine } });
 }

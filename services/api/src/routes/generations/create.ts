@@ -37,6 +37,7 @@ export const createGeneration = endpoint({
       const by = { caller: call.caller, requestId: call.request.id };
       return accepted(tx, call, await acceptGeneration(tx, by, chatId, call.body));
     });
+    call.request.generationId = answer.generationId ?? null;
     return wantsStream(call) ? stream(deps, call, answer) : answer;
   },
 });

@@ -30,6 +30,7 @@ export const retryGeneration = endpoint({
       const by = { caller: call.caller, requestId: call.request.id };
       return accepted(tx, call, await acceptRetry(tx, by, id));
     });
+    call.request.generationId = answer.generationId ?? null;
     return wantsStream(call) ? stream(deps, call, answer) : answer;
   },
 });
