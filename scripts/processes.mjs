@@ -73,7 +73,19 @@ async function waitUntilReady(url, isOver) {
     if (ready && readFileSync(logFile("worker"), "utf8").includes('"msg":"worker ready"')) return;
     await delay(20);
   }
-  throw new Error(`API and worker did not become ready; see ${logFile("api")} and ${logFile("worker")}`);
+  const troubles = ["api", "worker"].flatMap(lastTrouble);
+  throw new Error(
+    ["API and worker did not become ready; see .data/api.log and .data/worker.log", ...troubles].join("\n"),
+  );
+}
+
+/** The last complaint in a service's log: mostly a server that does not answer. Lines that are not JSON are Node's own. */
+function lastTrouble(name) {
+  const lines = readFileSync(logFile(name), "utf8").trim().split("\n").reverse();
+  const line = lines.find((text) => /^\{"level":"(warn|error|fatal)"/.test(text));
+  if (line === undefined) return [];
+  const { msg, err } = JSON.parse(line);
+  return [`  ${name}: ${msg}${err ? `: ${err.message}` : ""}`];
 }
 
 function stopChild(child) {
@@ -87,6 +99,8 @@ function stopChild(child) {
 /** `PORT`, else the usual one, else any that is free. */
 async function choosePort() {
   const wanted = Number(process.env.PORT || 0);
+  if (wanted > 0 && (await freePort(wanted)) === null)
+    throw new Error(`port ${wanted} is in use or not allowed; set PORT to another, or leave it out`);
   if (wanted > 0) return wanted;
   return (await freePort(PREFERRED_PORT)) ?? (await freePort(0));
 }
