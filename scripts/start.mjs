@@ -7,6 +7,7 @@ import { startProcesses } from "./processes.mjs";
 import { openDemo } from "./demo.mjs";
 import { printGeneration, printWelcome } from "./print.mjs";
 
+const ECHO_MS = 500;
 const once = process.argv.includes("--once");
 const unknown = process.argv.slice(2).filter((argument) => argument !== "--once");
 if (unknown.length > 0) {
@@ -21,17 +22,20 @@ const services = await startServices().catch(explainStart);
 const { migrate } = await import("../db/dist/src/index.js");
 let processes = null;
 let ending = null;
+let interruptedAt = null;
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => void end(0));
-void services.stopped.then(() => fail(new Error("a private server died; see .data/ for its log")));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, interrupt);
+void services.stopped.then(() => fail(new Error("the private servers have stopped; see .data/guard.log")));
 
 try {
-  const ran = await migrate(services.databaseUrl);
+  const ran = await migrate(services.databaseUrl).catch(explainDatabase);
   if (ran.length > 0) console.log(`database: ${ran.length} migrations ran`);
   processes = await startProcesses(services, (name, code) =>
     fail(new Error(`the ${name} ended with ${code}; see .data/${name}.log`)),
   );
-  console.log(`ready in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s at ${processes.url}`);
+  console.log(
+    `ready in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s at ${processes.url}, queue on ${services.redisUrl ? "Redis" : "PostgreSQL"}`,
+  );
   const demo = await openDemo(services, processes.url);
   const generation = await demo.generate();
   printGeneration(generation);
@@ -47,6 +51,15 @@ function fail(error) {
   void end(1);
 }
 
+/** npm passes Ctrl-C on although the terminal has sent it already, so the second signal is not always a second wish. */
+function interrupt() {
+  if (interruptedAt !== null && performance.now() - interruptedAt > ECHO_MS) process.exit(130);
+  if (interruptedAt !== null) return;
+  interruptedAt = performance.now();
+  if (ending === null) console.log("draining: running generations may end; Ctrl-C again stops at once");
+  void end(0);
+}
+
 /** Drains the processes first, then stops the servers they use. */
 function end(code) {
   ending ??= (async () => {
@@ -55,6 +68,10 @@ function end(code) {
     process.exit(code);
   })();
   return ending;
+}
+
+function explainDatabase(error) {
+  throw new Error(`the database cannot be used: ${error.message}`, { cause: error });
 }
 
 function explainStart(error) {
