@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { serviceEnvironment } from "./processes.mjs";
 import { ROOT } from "./run-command.mjs";
 
 const DATA = join(ROOT, ".data");
@@ -8,7 +9,7 @@ const DATA = join(ROOT, ".data");
 /**
  * The database, the queue and the secrets of an installation on this machine. `DATABASE_URL` and `REDIS_URL` win:
  * what is given is used, and nothing is started in its place. `DATABASE_URL` without `REDIS_URL` puts the queue on
- * that PostgreSQL. Otherwise private servers are started on `.data/`; `EMBEDDED_PG=system` prefers an installed
+ * that PostgreSQL; `MASTER_KEY` and `API_KEY_PEPPER` win likewise. Otherwise private servers are started on `.data/`; `EMBEDDED_PG=system` prefers an installed
  * PostgreSQL, `EMBEDDED_REDIS=off` does without Redis. Needs the packages to be built.
  *
  * @returns {Promise<{
@@ -22,7 +23,7 @@ const DATA = join(ROOT, ".data");
  */
 export async function startServices() {
   mkdirSync(DATA, { recursive: true });
-  const secrets = readSecrets();
+  const secrets = chooseSecrets();
   const databaseUrl = process.env.DATABASE_URL || null;
   const redisUrl = process.env.REDIS_URL || null;
   if (databaseUrl !== null)
@@ -37,8 +38,23 @@ export async function startServices() {
   return { ...services, redisUrl: redisUrl ?? services.redisUrl, secrets };
 }
 
+/** The installation that `npm start` runs here, as a service reads it from its environment; `null` when none does. */
+export function runningInstallation() {
+  const owner = readData("owner.json");
+  const secrets = readData("secrets.json");
+  if (!owner?.databaseUrl || secrets === null) return null;
+  return serviceEnvironment({ databaseUrl: owner.databaseUrl, redisUrl: owner.redisUrl, secrets });
+}
+
+function chooseSecrets() {
+  const { MASTER_KEY: masterKey, API_KEY_PEPPER: apiKeyPepper } = process.env;
+  if (masterKey && apiKeyPepper) return { masterKey, apiKeyPepper };
+  const kept = keptSecrets();
+  return { masterKey: masterKey || kept.masterKey, apiKeyPepper: apiKeyPepper || kept.apiKeyPepper };
+}
+
 /** Made on the first start: losing them makes stored provider secrets and API keys useless, so they stay beside the data. */
-function readSecrets() {
+function keptSecrets() {
   const file = join(DATA, "secrets.json");
   const fresh = { masterKey: randomBytes(32).toString("base64"), apiKeyPepper: randomBytes(32).toString("base64") };
   try {
@@ -46,6 +62,11 @@ function readSecrets() {
     return fresh;
   } catch (error) {
     if (error.code !== "EEXIST") throw error;
-    return JSON.parse(readFileSync(file, "utf8"));
+    return readData("secrets.json");
   }
+}
+
+function readData(name) {
+  const file = join(DATA, name);
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : null;
 }

@@ -9,6 +9,7 @@ import {
   type Tx,
 } from "@shiftwork/db";
 import { providerSecretContext, readMasterKey, sealSecret } from "@shiftwork/platform";
+import { modelFacts } from "@shiftwork/pipeline";
 import { PROVIDER_KINDS, providerByKind } from "@shiftwork/providers";
 import { parseArgs } from "node:util";
 import { uuidv7 } from "uuidv7";
@@ -26,7 +27,7 @@ const USAGE = `Makes a tenant with one provider and one API key; prints their id
   --allow-private-network       the provider may be on this machine or network
   --key-environment NAME        second part of the API key; default live
 
-Environment: DATABASE_URL, API_KEY_PEPPER, MASTER_KEY.
+Environment: DATABASE_URL, API_KEY_PEPPER, MASTER_KEY. While npm start runs, npm run provision needs none of them.
 `;
 
 const OPTIONS = {
@@ -75,6 +76,7 @@ async function provision(
   secrets: { readonly pepper: string; readonly masterKey: Uint8Array },
 ) {
   requireProvider(flags);
+  requireWindow(flags);
   const providerId = uuidv7();
   await insertTenant(tx, { id: tenantId, name: flags.tenant ?? "" });
   await insertProvider(tx, tenantId, {
@@ -104,6 +106,11 @@ function requireProvider({ "provider-kind": kind, "base-url": baseUrl }: Flags):
   if (providerByKind(kind) === null) throw new Error(`--provider-kind is one of: ${PROVIDER_KINDS.join(", ")}`);
   if (kind === "echo" || URL.canParse(baseUrl)) return;
   throw new Error(`--base-url is needed for ${kind}, such as https://api.example.com/v1`);
+}
+
+function requireWindow({ model, "context-limit": contextLimit }: Flags): void {
+  if (contextLimit !== undefined || modelFacts(model).contextLimit !== null) return;
+  throw new Error(`--context-limit is needed: the window of ${model} is not known`);
 }
 
 function sealedKey(flags: Flags, masterKey: Uint8Array, context: string): Uint8Array | null {
