@@ -8,7 +8,10 @@ export const ApiConfig = z.object({
   DATABASE_URL: z.url().describe("postgres://user:password@host/database"),
   REDIS_URL: z.url().optional().describe("redis://…; unset = the queue runs on DATABASE_URL"),
   QUEUE_NAME: z.string().min(1).default("shiftwork").describe("Same for API and workers of one installation"),
-  API_KEY_PEPPER: z.string().min(16).describe("Keys the hashes of API keys; changing it makes every key invalid"),
+  API_KEY_PEPPER: z
+    .string()
+    .min(16)
+    .describe("Keys the hashes of API keys, 16 characters or more; changing it makes every key invalid"),
   DATABASE_POOL: z.coerce.number().int().min(2).max(200).default(12).describe("Connections at most"),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   LOG_CONTENT: flag().default(false).describe("Also log texts of messages, where an error holds some"),
@@ -28,7 +31,7 @@ export function readApiConfig(): ApiConfig {
 
 /** What `provision.ts` needs of the same environment. */
 export const ProvisionConfig = ApiConfig.pick({ DATABASE_URL: true, API_KEY_PEPPER: true }).extend({
-  MASTER_KEY: z.base64().describe("32 random bytes, base64: seals the providers' secrets"),
+  MASTER_KEY: z.base64().describe("32 random bytes, base64 (openssl rand -base64 32): seals the providers' secrets"),
 });
 
 export function readProvisionConfig(): z.infer<typeof ProvisionConfig> {
