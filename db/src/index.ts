@@ -24,13 +24,13 @@ export { loadConversation, type ConversationQuery } from "./queries/generation-i
 export {
   claimGeneration,
   endGeneration,
-  handBackRun,
   NO_USAGE,
-  requeueLostRun,
+  recordContext,
+  recordFirstToken,
+  requeueRun,
   type Claim,
   type Ended,
   type Ending,
-  type LostRun,
   type Usage,
 } from "./queries/generation-lifecycle.ts";
 export {

@@ -12,14 +12,7 @@ import {
 import { withTenant, type Tx } from "../transaction.ts";
 import { findUndispatched, markDispatched } from "./dispatch.ts";
 import { appendEventsFenced, readEvents, readStreamedText } from "./generation-events.ts";
-import {
-  claimGeneration,
-  endGeneration,
-  handBackRun,
-  NO_USAGE,
-  requeueLostRun,
-  type Claim,
-} from "./generation-lifecycle.ts";
+import { claimGeneration, endGeneration, NO_USAGE, requeueRun, type Claim } from "./generation-lifecycle.ts";
 import { findGeneration, requestCancel } from "./generations.ts";
 import { findPastDeadline, findRunsOfDeadWorkers } from "./held-runs.ts";
 import { findChatAudit, prepareAudit } from "./prompt-context-audits.ts";
@@ -143,7 +136,7 @@ describe("ending a generation", () => {
 
   it("is refused to an attempt that lost its fence, and writes nothing", async () => {
     const first = await claimNew();
-    await asWorker((tx) => requeueLostRun(tx, first, false));
+    await asWorker((tx) => requeueRun(tx, first, "WORKER_LOST", false));
     const job = { tenantId: chat.tenantId, generationId: first.generationId, epoch: 1 };
     const second = await asWorker((tx) => claimGeneration(tx, job, uuidv7()));
     expect(second?.fence).toBe(first.fence + 1);
@@ -236,7 +229,7 @@ describe("live events", () => {
     const first = await claimNew();
     const events = [{ type: "message.delta", data: { delta: "Hel", index: 0 } }] as const;
     expect(await asWorker((tx) => appendEventsFenced(tx, { ...first, events }))).toBe(true);
-    await asWorker((tx) => requeueLostRun(tx, first, true));
+    await asWorker((tx) => requeueRun(tx, first, "WORKER_LOST", true));
     expect(await asWorker((tx) => appendEventsFenced(tx, { ...first, events }))).toBe(false);
     expect(await eventTypes(first.generationId)).toEqual([
       "generation.queued",
@@ -250,7 +243,7 @@ describe("live events", () => {
     const claim = await claimNew();
     const delta = (text: string, index: number) => ({ type: "message.delta", data: { delta: text, index } }) as const;
     await asWorker((tx) => appendEventsFenced(tx, { ...claim, events: [delta("a", 0), delta("b", 1)] }));
-    await asWorker((tx) => requeueLostRun(tx, claim, true));
+    await asWorker((tx) => requeueRun(tx, claim, "WORKER_LOST", true));
     expect(await asWorker((tx) => readStreamedText(tx, chat.tenantId, claim.generationId))).toBe("");
     const job = { tenantId: chat.tenantId, generationId: claim.generationId, epoch: 1 };
     const again = await asWorker((tx) => claimGeneration(tx, job, workerId));
@@ -348,7 +341,7 @@ describe("dispatching", () => {
 
   it("a run handed back during a drain does not count its attempt", async () => {
     const claim = await claimNew();
-    expect(await asWorker((tx) => handBackRun(tx, claim, false))).toBe(true);
+    expect(await asWorker((tx) => requeueRun(tx, claim, "SHUTTING_DOWN", false))).toBe(true);
     expect(await generation(claim.generationId)).toMatchObject({ status: "queued", attempts: 0, epoch: 1 });
   });
 });

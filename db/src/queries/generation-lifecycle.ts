@@ -66,6 +66,34 @@ export async function claimGeneration(
   return { ...row, tenantId: job.tenantId, request };
 }
 
+/** What is known once the prompt is assembled: a reader of a running generation sees it too. */
+export async function recordContext(
+  tx: Tx,
+  run: HeldFence,
+  known: { readonly context: GenerationContext; readonly stages: readonly StageReport[] },
+): Promise<void> {
+  await tx
+    .updateTable("generations")
+    .set({ context: known.context, stages: [...known.stages] })
+    .where("tenant_id", "=", run.tenantId)
+    .where("id", "=", run.generationId)
+    .where("status", "=", "running")
+    .where("fence", "=", run.fence)
+    .execute();
+}
+
+/** When the model's first token came; written with the event that carries it. */
+export async function recordFirstToken(tx: Tx, run: HeldFence, firstTokenAt: Date): Promise<void> {
+  await tx
+    .updateTable("generations")
+    .set({ first_token_at: firstTokenAt })
+    .where("tenant_id", "=", run.tenantId)
+    .where("id", "=", run.generationId)
+    .where("status", "=", "running")
+    .where("fence", "=", run.fence)
+    .execute();
+}
+
 /** Which state the row must be in for the ending to count; anything else means somebody else ended or took it. */
 export type Expected =
   | { readonly status: "running"; readonly fence: number }
@@ -197,59 +225,53 @@ function terminalEvent(
   return { type: `generation.${status}`, data };
 }
 
-export interface LostRun {
+/** A run and the fence that guards it. */
+export interface HeldFence {
   readonly tenantId: string;
   readonly generationId: string;
   readonly fence: number;
 }
 
-/** Puts a run whose worker is gone back into the line, under a new epoch; false = it ended or was taken meanwhile. */
-export async function requeueLostRun(tx: Tx, run: LostRun, streamed: boolean): Promise<boolean> {
+/** Why a run goes back into the line: its worker is gone, or shuts down and hands it back with the attempt not counted. */
+export type RequeueReason = "WORKER_LOST" | "SHUTTING_DOWN";
+
+/**
+ * Puts a run back into the line under a new epoch; false = it ended, was taken, or a cancel was accepted meanwhile.
+ * `streamed` = readers have seen text, which they are told to throw away.
+ */
+export async function requeueRun(tx: Tx, run: HeldFence, reason: RequeueReason, streamed: boolean): Promise<boolean> {
+  const uncounted = reason === "SHUTTING_DOWN" ? 1 : 0;
   const { rows } = await sql<{ attempts: number }>`
-    update generations set status = 'queued', epoch = epoch + 1, dispatched_at = null, worker_id = null
+    update generations set
+      status = 'queued', epoch = epoch + 1, attempts = attempts - ${uncounted}::int, dispatched_at = null, worker_id = null
     where tenant_id = ${run.tenantId} and id = ${run.generationId} and status = 'running' and fence = ${run.fence}
       and cancel_requested_at is null
     returning attempts
   `.execute(tx);
   const row = rows[0];
   if (!row) return false;
-  await tx
-    .updateTable("generation_attempts")
-    .set({ ended_at: sql<Date>`now()`, outcome: "lost", error_code: "WORKER_LOST" })
-    .where("tenant_id", "=", run.tenantId)
-    .where("generation_id", "=", run.generationId)
-    .where("fence", "=", run.fence)
-    .execute();
+  await closeAttempt(tx, run, reason);
   const retrying: NewEvent = {
     type: "generation.retrying",
-    data: { attempt: row.attempts + 1, errorCode: "WORKER_LOST", nextAttemptAt: null, resetOutput: streamed },
+    data: { attempt: row.attempts + 1, errorCode: reason, nextAttemptAt: null, resetOutput: streamed },
   };
   await appendEvents(tx, { tenantId: run.tenantId, generationId: run.generationId, events: [retrying] });
   await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
   return true;
 }
 
-/** Hands a run back during a drain: the attempt is not counted, the next worker starts from the beginning. */
-export async function handBackRun(tx: Tx, run: LostRun, streamed: boolean): Promise<boolean> {
-  const { rows } = await sql<{ attempts: number }>`
-    update generations set status = 'queued', epoch = epoch + 1, attempts = attempts - 1, dispatched_at = null, worker_id = null
-    where tenant_id = ${run.tenantId} and id = ${run.generationId} and status = 'running' and fence = ${run.fence}
-      and cancel_requested_at is null
-    returning attempts
-  `.execute(tx);
-  const row = rows[0];
-  if (!row) return false;
+async function closeAttempt(tx: Tx, run: HeldFence, reason: RequeueReason): Promise<void> {
+  const mine = { tenant_id: run.tenantId, generation_id: run.generationId, fence: run.fence };
+  if (reason === "SHUTTING_DOWN") {
+    await tx
+      .deleteFrom("generation_attempts")
+      .where((eb) => eb.and(mine))
+      .execute();
+    return;
+  }
   await tx
-    .deleteFrom("generation_attempts")
-    .where("tenant_id", "=", run.tenantId)
-    .where("generation_id", "=", run.generationId)
-    .where("fence", "=", run.fence)
+    .updateTable("generation_attempts")
+    .set({ ended_at: sql<Date>`now()`, outcome: "lost", error_code: reason })
+    .where((eb) => eb.and(mine))
     .execute();
-  const retrying: NewEvent = {
-    type: "generation.retrying",
-    data: { attempt: row.attempts + 1, errorCode: "SHUTTING_DOWN", nextAttemptAt: null, resetOutput: streamed },
-  };
-  await appendEvents(tx, { tenantId: run.tenantId, generationId: run.generationId, events: [retrying] });
-  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
-  return true;
 }

@@ -1,4 +1,4 @@
-import { ProblemDetails, GenerationStreamEvent } from "@shiftwork/contracts";
+import { GenerationStreamEvent, ProblemDetails, type ErrorCode } from "@shiftwork/contracts";
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, FastifySchemaCompiler } from "fastify";
 import { z } from "zod";
 import type { ApiDependencies } from "../api-dependencies.ts";
@@ -124,9 +124,23 @@ function successes(endpoint: Endpoint): Record<number, unknown> {
   return streams ? { ...answers, 200: { description: "Its events, to the last one", content: stream } } : answers;
 }
 
+/** What an endpoint may answer because of its kind; its own list names only what it decides itself. */
+function impliedErrors(endpoint: Endpoint): readonly ErrorCode[] {
+  const readsBody = endpoint.body !== undefined || endpoint.form !== undefined;
+  const makes = endpoint.errors.includes("IDEMPOTENCY_KEY_REUSED");
+  return [
+    "VALIDATION_FAILED",
+    "UNKNOWN_PARAMETER",
+    "INTERNAL",
+    "SERVICE_UNAVAILABLE",
+    ...(endpoint.scope === "public" ? [] : (["UNAUTHENTICATED", "INSUFFICIENT_SCOPE"] as const)),
+    ...(readsBody ? (["INVALID_JSON", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const) : []),
+    ...(makes ? (["IDEMPOTENCY_IN_PROGRESS"] as const) : []),
+  ];
+}
+
 function problems(endpoint: Endpoint): Record<number, unknown> {
-  const everywhere = endpoint.scope === "public" ? [] : (["UNAUTHENTICATED", "INSUFFICIENT_SCOPE"] as const);
-  const codes = [...new Set([...everywhere, ...endpoint.errors, "VALIDATION_FAILED" as const, "INTERNAL" as const])];
+  const codes = [...new Set([...impliedErrors(endpoint), ...endpoint.errors])];
   const statuses = [...new Set(codes.map((code) => HTTP_STATUS[code]))];
   return Object.fromEntries(
     statuses.map((status) => [

@@ -1,5 +1,5 @@
 import type { Problem, TerminalStatus } from "@shiftwork/contracts";
-import { endGeneration, handBackRun, prepareAudit, withTenant, type Ended, type Ending } from "@shiftwork/db";
+import { endGeneration, prepareAudit, requeueRun, withTenant, type Ended, type Ending } from "@shiftwork/db";
 import type { Outcome } from "./outcome.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
 import { auditOf, contextOf } from "./store-audit.ts";
@@ -26,7 +26,7 @@ export async function finish(run: Run, outcome: Outcome, deps: RunDependencies):
 async function handBack(run: Run, deps: RunDependencies): Promise<Outcome> {
   const streamed = run.writer.text !== "";
   const handed = await whileDatabaseIsAway(() =>
-    withTenant(deps.db, run.claim.tenantId, (tx) => handBackRun(tx, run.claim, streamed)),
+    withTenant(deps.db, run.claim.tenantId, (tx) => requeueRun(tx, run.claim, "SHUTTING_DOWN", streamed)),
   );
   // Refused = a cancel was accepted in the meantime, or the run is not ours any more; ending it tells which.
   return handed ? { kind: "handed_back" } : end(run, "cancelled", null, deps);

@@ -22,6 +22,11 @@ describe("the outcome of a run", () => {
     });
   });
 
+  it("of a provider error is retryable only if the provider's own account says so", () => {
+    const refused = new ProviderError("PROVIDER_UNAVAILABLE", "Not allowed.", { retryable: false });
+    expect(outcomeOf(refused)).toMatchObject({ error: { code: "PROVIDER_UNAVAILABLE", retryable: false } });
+  });
+
   it("of a wrong setting names the field", () => {
     const error = new AssemblyInputError("MODEL_UNKNOWN", "/budget/contextLimit", "Unknown window.", "Give one.");
     expect(outcomeOf(error)).toMatchObject({

@@ -32,7 +32,8 @@ export function outcomeOf(error: unknown): Outcome {
   if (error instanceof RunFailed) return { kind: "failed", error: error.problem };
   if (error instanceof ProviderError) {
     const params = error.retryAfterMs === null ? {} : { retryAfterMs: error.retryAfterMs };
-    return { kind: "failed", error: problem(error.code, error.message, params) };
+    // The provider knows better than the code alone whether trying again can help.
+    return { kind: "failed", error: { ...problem(error.code, error.message, params), retryable: error.retryable } };
   }
   if (error instanceof AssemblyInputError) {
     const { code, message, pointer, fix } = error;

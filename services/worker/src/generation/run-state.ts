@@ -1,5 +1,13 @@
-import { encodeId } from "@shiftwork/contracts";
-import { appendEventsFenced, withTenant, type Claim, type Db, type ProviderRow } from "@shiftwork/db";
+import { encodeId, type NewEvent } from "@shiftwork/contracts";
+import {
+  appendEventsFenced,
+  recordFirstToken,
+  withTenant,
+  type Claim,
+  type Db,
+  type ProviderRow,
+  type Tx,
+} from "@shiftwork/db";
 import type { Assembly, AssemblyReport, Interceptor } from "@shiftwork/pipeline";
 import type { Logger } from "@shiftwork/platform";
 import { createReplyWriter, type ReplyWriter } from "../events/reply-writer.ts";
@@ -39,12 +47,17 @@ export function beginRun(claim: Claim, active: ActiveRun, deps: RunDependencies)
     chatId: encodeId("chat", chatId),
     attempt: claim.attempt,
   });
-  const writer = createReplyWriter({
+  let firstTokenRecorded = false;
+  const append = async (tx: Tx, events: readonly NewEvent[]): Promise<boolean> => {
+    const mine = await appendEventsFenced(tx, { tenantId, generationId, fence, events });
+    if (!mine || firstTokenRecorded || writer.firstTokenAt === null) return mine;
+    await recordFirstToken(tx, claim, writer.firstTokenAt);
+    firstTokenRecorded = true;
+    return true;
+  };
+  const writer: ReplyWriter = createReplyWriter({
     ...deps.frame,
-    append: (events) =>
-      whileDatabaseIsAway(() =>
-        withTenant(deps.db, tenantId, (tx) => appendEventsFenced(tx, { tenantId, generationId, fence, events })),
-      ),
+    append: (events) => whileDatabaseIsAway(() => withTenant(deps.db, tenantId, (tx) => append(tx, events))),
     onBroken: (error) => {
       log.warn({ err: error }, "live events cannot be written; the run gives way");
       deps.activeRuns.abort(generationId, "fenced");

@@ -70,6 +70,12 @@ describe("a run", () => {
     const call = await fake.received(0);
     call.next();
     await bench.eventsUntil(chat, id, (event) => event.type === "message.delta");
+    expect(await generation(chat, id)).toMatchObject({
+      status: "running",
+      firstTokenAt: expect.any(Date),
+      context: { promptTokens: expect.any(Number) },
+      stages: expect.arrayContaining([expect.objectContaining({ name: "verify" })]),
+    });
     expect((await cancel(chat, id)).outcome).toBe("signalled");
     await call.clientClosed;
     const events = await bench.ended(chat, id);

@@ -7,6 +7,7 @@ import {
   loadConversation,
   prepareAudit,
   readTenantSettings,
+  recordContext,
   withTenant,
 } from "@shiftwork/db";
 import { reportAssembly, runStage, STAGES, startAssembly, type AssemblyReport } from "@shiftwork/pipeline";
@@ -15,7 +16,7 @@ import { providerByKind } from "@shiftwork/providers";
 import { RunAborted } from "./active-runs.ts";
 import { RunFailed } from "./outcome.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
-import { auditOf, preparedEvent } from "./store-audit.ts";
+import { auditOf, contextOf, preparedEvent } from "./store-audit.ts";
 import { streamReply } from "./stream-reply.ts";
 
 export interface Step {
@@ -75,8 +76,10 @@ async function audit(run: Run, deps: RunDependencies): Promise<void> {
   const { tenantId, generationId, fence } = run.claim;
   const written = await withTenant(deps.db, tenantId, async (tx) => {
     const mine = await appendEventsFenced(tx, { tenantId, generationId, fence, events: [preparedEvent(report)] });
-    if (mine) await prepareAudit(tx, auditOf(run.claim, report));
-    return mine;
+    if (!mine) return false;
+    await prepareAudit(tx, auditOf(run.claim, report));
+    await recordContext(tx, run.claim, { context: contextOf(report), stages: report.stages });
+    return true;
   });
   if (!written) throw new RunAborted("fenced");
   run.auditPrepared = true;

@@ -1,5 +1,5 @@
 import { problem, type Problem, type TerminalStatus } from "@shiftwork/contracts";
-import { endGeneration, NO_USAGE, readStreamedText, requeueLostRun, type HeldRun, type Tx } from "@shiftwork/db";
+import { endGeneration, NO_USAGE, readStreamedText, requeueRun, type HeldRun, type Tx } from "@shiftwork/db";
 
 /** Takes a run from a worker that is not running it any more: an accepted cancel ends it, else it runs again, three times at most. */
 export async function takeOver(tx: Tx, run: HeldRun): Promise<void> {
@@ -9,7 +9,7 @@ export async function takeOver(tx: Tx, run: HeldRun): Promise<void> {
     return endHeldRun(tx, run, "failed", error);
   }
   const streamed = await readStreamedText(tx, run.tenantId, run.generationId);
-  await requeueLostRun(tx, run, streamed !== "");
+  await requeueRun(tx, run, "WORKER_LOST", streamed !== "");
 }
 
 /** Ends a run in its worker's place, with the text the event log still holds. */

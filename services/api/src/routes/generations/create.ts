@@ -29,7 +29,6 @@ export const createGeneration = endpoint({
     "STRATEGY_UNKNOWN",
     "QUEUE_FULL",
     "IDEMPOTENCY_KEY_REUSED",
-    "IDEMPOTENCY_IN_PROGRESS",
   ],
   handle: async (deps, call) => {
     const chatId = pathId(call, "chat");
