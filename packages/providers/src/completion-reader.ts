@@ -2,7 +2,7 @@ import { countAt, isObject, listAt, objectAt, textAt, type JsonObject } from "./
 import { interrupted } from "./network-error.ts";
 import { ProviderError, type StreamPart } from "./provider.ts";
 import { createToolCallReader } from "./tool-calls.ts";
-import { createWholeText } from "./whole-text.ts";
+import { createWholeText, wellFormed } from "./whole-text.ts";
 
 /** `open` until an end mark was seen, `finished` after `finish_reason`, `done` after `[DONE]`. */
 type Progress = "open" | "finished" | "done";
@@ -38,7 +38,7 @@ export function createCompletionReader(): CompletionReader {
       const part = toolCalls.accept(entry);
       if (part !== null) yield part;
     }
-    finishReason = textAt(choice, "finish_reason") || finishReason;
+    finishReason = wellFormed(textAt(choice, "finish_reason")) || finishReason;
     const usage = readUsage(chunk);
     if (usage === null || JSON.stringify(usage) === usageKey) return;
     usageKey = JSON.stringify(usage);

@@ -21,10 +21,14 @@ export function textAt(parent: JsonObject | null, key: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The whole number ≥ 0 at `key`, else `null`: unknown is not 0. */
+/** More tokens than any reply or window holds; such a number is a fault, and no 32-bit column takes it. */
+const LARGEST_COUNT = 2 ** 31 - 1;
+
+/** The whole number from 0 to `LARGEST_COUNT` at `key`, else `null`: unknown is not 0. */
 export function countAt(parent: JsonObject | null, key: string): number | null {
   const value = parent?.[key];
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+  const isCount = typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= LARGEST_COUNT;
+  return isCount ? value : null;
 }
 
 /** The parsed value, or `undefined` when the text is not JSON. */

@@ -209,3 +209,32 @@ describe("readStream, errors in a stream that began with 200", () => {
     });
   });
 });
+
+describe("readStream, what no database stores", () => {
+  it("makes ids, names, arguments and the finish reason well-formed, and joins a pair that was cut", async () => {
+    const half = "\\ud83d";
+    const parts = await read(
+      [
+        `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c${half}","function":{"name":"f${half}","arguments":"${half}"}}]}}]}\n\n`,
+        'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\\ude00"}}]}}]}\n\n',
+        `data: {"choices":[{"finish_reason":"stop${half}"}]}\n\n`,
+      ].join(""),
+    );
+    expect(parts).toEqual([
+      { type: "tool_call", index: 0, id: "c\uFFFD", name: "f\uFFFD", argumentsDelta: "" },
+      { type: "tool_call", index: 0, id: "c\uFFFD", name: "f\uFFFD", argumentsDelta: "😀" },
+      { type: "end", finishReason: "stop\uFFFD" },
+    ]);
+  });
+
+  it("takes a number of tokens that no window holds for unknown", async () => {
+    const usage = { prompt_tokens: 3_000_000_000, completion_tokens: 2_147_483_647 };
+    const parts = await read(delta({ content: "x" }, "stop") + event({ choices: [], usage }) + DONE);
+    expect(parts).toContainEqual({
+      type: "usage",
+      inputTokens: null,
+      outputTokens: 2_147_483_647,
+      cacheReadTokens: null,
+    });
+  });
+});

@@ -1,10 +1,12 @@
 import { isObject, objectAt, textAt, type JsonObject } from "./json-fields.ts";
 import type { StreamPart } from "./provider.ts";
+import { createWholeText, wellFormed, type WholeText } from "./whole-text.ts";
 
 type ToolCallPart = Extract<StreamPart, { type: "tool_call" }>;
 interface KnownCall {
   readonly id: string;
   name: string;
+  readonly arguments: WholeText;
 }
 
 export interface ToolCallReader {
@@ -20,12 +22,12 @@ export function createToolCallReader(): ToolCallReader {
   const positionOf = new Map<number, number>();
 
   function locate(entry: JsonObject, name: string): number {
-    const id = textAt(entry, "id");
+    const id = wellFormed(textAt(entry, "id"));
     const given = entry["index"];
     const slot = typeof given === "number" ? positionOf.get(given) : calls.length - 1;
     const known = slot === undefined ? undefined : calls[slot];
     if (slot !== undefined && known !== undefined && !startsAnother(known, id, name, given)) return slot;
-    calls.push({ id: id === "" ? `call_${calls.length}` : id, name });
+    calls.push({ id: id === "" ? `call_${calls.length}` : id, name, arguments: createWholeText() });
     if (typeof given === "number") positionOf.set(given, calls.length - 1);
     return calls.length - 1;
   }
@@ -34,12 +36,13 @@ export function createToolCallReader(): ToolCallReader {
     accept(entry) {
       if (!isObject(entry)) return null;
       const called = objectAt(entry, "function");
-      const name = textAt(called, "name");
+      const name = wellFormed(textAt(called, "name"));
       const index = locate(entry, name);
       const call = calls[index];
       if (call === undefined) return null;
       if (call.name === "") call.name = name;
-      return { type: "tool_call", index, id: call.id, name: call.name, argumentsDelta: argumentsText(called) };
+      const argumentsDelta = call.arguments.push(argumentsText(called));
+      return { type: "tool_call", index, id: call.id, name: call.name, argumentsDelta };
     },
     count: () => calls.length,
   };

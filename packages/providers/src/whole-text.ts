@@ -19,7 +19,7 @@ export function createWholeText(): WholeText {
     push(delta) {
       const text = held + delta;
       held = HIGH_SURROGATE_AT_END.exec(text)?.[0] ?? "";
-      return text.slice(0, text.length - held.length).replace(LONE_SURROGATES, "\uFFFD");
+      return wellFormed(text.slice(0, text.length - held.length));
     },
     flush() {
       const rest = held === "" ? "" : "\uFFFD";
@@ -27,4 +27,9 @@ export function createWholeText(): WholeText {
       return rest;
     },
   };
+}
+
+/** Half a surrogate pair becomes U+FFFD; for short texts that come in one piece. */
+export function wellFormed(text: string): string {
+  return text.replace(LONE_SURROGATES, "\uFFFD");
 }

@@ -63,6 +63,25 @@ describe("a run", () => {
     expect(JSON.stringify(document.providerRequest)).toBe(fake.requests[0]?.rawBody);
   });
 
+  it("stores calls and a finish reason that hold U+0000, in one attempt", async () => {
+    const call = { index: 0, id: "c\0", function: { name: "f\0", arguments: "{\0}" } };
+    const chunks = [
+      { choices: [{ index: 0, delta: { tool_calls: [call] } }] },
+      { choices: [{ index: 0, delta: {}, finish_reason: "tool\0calls" }] },
+    ];
+    const fake = await fakeProvider({ script: { kind: "chunks", chunks } });
+    const chat = await bench.chatWith(fake.baseUrl);
+    const id = await insertTestGeneration(bench.api.db, chat);
+    expect((await bench.ended(chat, id)).at(-1)).toMatchObject({
+      type: "generation.completed",
+      data: { finishReason: "tool\uFFFDcalls" },
+    });
+    expect(await replies(chat)).toMatchObject([
+      { tool_calls: [{ id: "c\uFFFD", name: "f\uFFFD", arguments: "{\uFFFD}" }] },
+    ]);
+    expect(fake.requests).toHaveLength(1);
+  });
+
   it("cancelled mid-stream closes the provider's connection, keeps the partial text once, and ends the audit", async () => {
     const fake = await fakeProvider({ script: { kind: "words", words: ["One ", "two ", "three"], gated: true } });
     const chat = await bench.chatWith(fake.baseUrl);

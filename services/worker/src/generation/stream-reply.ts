@@ -46,7 +46,8 @@ function passOn(part: StreamPart, writer: ReplyWriter, facts: ReplyFacts): void 
       writer.write({ type: "message.reasoning.delta", data: { delta: storable(part.delta) } });
       return;
     case "tool_call": {
-      const { index, id, name } = part;
+      const { index } = part;
+      const [id, name] = [storable(part.id), storable(part.name)];
       const argumentsDelta = storable(part.argumentsDelta);
       facts.toolCalls[index] = { id, name, arguments: (facts.toolCalls[index]?.arguments ?? "") + argumentsDelta };
       writer.write({ type: "tool.call", data: { index, id, name, argumentsDelta } });
@@ -60,7 +61,7 @@ function passOn(part: StreamPart, writer: ReplyWriter, facts: ReplyFacts): void 
       return;
     }
     case "end":
-      facts.finishReason = part.finishReason;
+      facts.finishReason = storable(part.finishReason);
   }
 }
 
