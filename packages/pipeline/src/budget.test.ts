@@ -21,6 +21,14 @@ function refusal(part: Partial<AssemblySettings>): { code: string; pointer: stri
 }
 
 describe("resolveBudget", () => {
+  it("refuses a window of an unknown model that nobody offers", () => {
+    expect(refusal({ budget: { contextLimit: 100_000_000 } }).code).toBe("none");
+    expect(refusal({ budget: { contextLimit: 100_000_001 } })).toEqual({
+      code: "VALIDATION_FAILED",
+      pointer: "/budget/contextLimit",
+    });
+  });
+
   it.each([
     [512, 256],
     [8_192, 1_024],

@@ -12,6 +12,8 @@ export interface ResolvedBudget {
   readonly budgetTokens: number;
 }
 
+/** A window nobody offers yet; counts stay far inside the 32 bits they are stored in. */
+const LARGEST_WINDOW = 100_000_000;
 const APPROXIMATE_MARGIN = 0.05;
 const SMALLEST_DEFAULT_RESERVE = 256;
 const LARGEST_DEFAULT_RESERVE = 4096;
@@ -44,7 +46,7 @@ function resolveContextLimit(settings: Pick<AssemblySettings, "budget" | "model"
   const known = settings.modelFacts.contextLimit;
   const requested = settings.budget.contextLimit;
   if (requested !== undefined) {
-    requireTokens("/budget/contextLimit", requested, known ?? Number.MAX_SAFE_INTEGER, 2);
+    requireTokens("/budget/contextLimit", requested, known ?? LARGEST_WINDOW, 2);
     return requested;
   }
   if (known !== null) return known;
