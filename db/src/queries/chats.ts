@@ -105,7 +105,7 @@ export async function deleteChat(
   await deleteStoredAnswers(tx, tenantId, chat);
   await deleteTraces(tx, tenantId, chat.id);
   await sql`
-    update generations set chat_id = null, metadata = null,
+    update generations set chat_id = null, metadata = null, cancel_reason = null,
       error = case when error is not null then error || '{"params": {}}' end
     where tenant_id = ${tenantId} and chat_id = ${chat.id}
   `.execute(tx);

@@ -135,13 +135,16 @@ export async function insertGeneration(tx: Tx, tenantId: string, generation: New
   await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
 }
 
-/** Only scalar metadata can be filtered by; the whole object stays on the row. */
+/** Longest value one can filter by, in UTF-16 code units: a b-tree entry holds some 2,700 bytes. */
+const LONGEST_LABEL = 500;
+
+/** Only short scalar metadata can be filtered by; the whole object stays on the row. */
 function labelsOf(metadata: { readonly [key: string]: unknown }): { key: string; value: string }[] {
-  return Object.entries(metadata).flatMap(([key, value]) =>
-    typeof value === "string" || typeof value === "number" || typeof value === "boolean"
-      ? [{ key, value: String(value) }]
-      : [],
-  );
+  return Object.entries(metadata).flatMap(([key, value]) => {
+    if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return [];
+    const label = { key, value: String(value) };
+    return label.value.length > LONGEST_LABEL ? [] : [label];
+  });
 }
 
 export async function findGeneration(tx: Tx, tenantId: string, id: string): Promise<GenerationRow | null> {

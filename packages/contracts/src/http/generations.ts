@@ -7,7 +7,26 @@ import { GenerationProblem } from "./problem-details.ts";
 /** Deadline of a generation, in milliseconds: 1 s to 1 h, 10 minutes unless the request says otherwise. */
 export const DEADLINE_MS = { least: 1_000, most: 3_600_000, default: 600_000 } as const;
 
-/** Samplers sent on as given; `extra` is passed through unread. */
+/** What the service decides itself, or what would be sent without being counted. */
+const OWN_PARAMETERS = [
+  "model",
+  "messages",
+  "prompt",
+  "stream",
+  "stream_options",
+  "max_tokens",
+  "max_completion_tokens",
+  "n",
+  "tools",
+  "functions",
+] as const;
+
+const Extra = z.record(z.string().min(1).max(100), z.unknown()).superRefine((extra, context) => {
+  for (const name of OWN_PARAMETERS.filter((own) => Object.hasOwn(extra, own)))
+    context.addIssue({ code: "custom", path: [name], message: "is set by the service and cannot be passed through" });
+});
+
+/** Samplers sent on as given; `extra` is passed through unread, but for names the service sets itself. */
 const Parameters = z.strictObject({
   maxTokens: z.number().optional(),
   temperature: z.number().min(0).max(5).optional(),
@@ -16,7 +35,7 @@ const Parameters = z.strictObject({
   presencePenalty: z.number().min(-2).max(2).optional(),
   stop: z.array(z.string().min(1).max(500)).max(16).optional(),
   seed: z.number().int().optional(),
-  extra: z.record(z.string().min(1).max(100), z.unknown()).optional(),
+  extra: Extra.optional(),
 });
 
 const Tool = z.strictObject({
@@ -59,10 +78,15 @@ export const turnFields = {
   assembly: AssemblyPromise.optional(),
 };
 
+/** Each scalar of a generation's metadata is a row of its own to filter by. */
+const MOST_METADATA = 100;
+
 /** Body of `POST /chats/:chatId/generations`. */
 export const CreateGeneration = z.strictObject({
   ...turnFields,
-  metadata: Metadata.default({}),
+  metadata: Metadata.refine((given) => Object.keys(given).length <= MOST_METADATA, {
+    message: `must have at most ${MOST_METADATA} keys`,
+  }).default({}),
   deadlineMs: z.number().int().min(DEADLINE_MS.least).max(DEADLINE_MS.most).default(DEADLINE_MS.default),
 });
 export type CreateGeneration = z.infer<typeof CreateGeneration>;

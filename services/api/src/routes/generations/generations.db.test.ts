@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { decodeId } from "@shiftwork/contracts";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { claimRun, endRun } from "../../testing/act-as-worker.ts";
@@ -36,6 +37,13 @@ describe("accept", () => {
     ]);
   });
 
+  test("a long metadata value is stored and given back, and cannot be filtered by", async () => {
+    const metadata = { note: randomBytes(10_000).toString("hex"), ticket: "7" };
+    const { status, body } = await generate({ message: "x", metadata });
+    expect(status).toBe(202);
+    expect((await get(`/generations/${body.id}`)).body).toMatchObject({ metadata });
+  });
+
   test("a second turn while one is active is refused with its id, however many come at once", async () => {
     const answers = await Promise.all([1, 2, 3, 4].map((n) => generate({ message: `m${n}` })));
     const accepted = answers.filter(({ status }) => status === 202);
@@ -71,6 +79,30 @@ describe("accept", () => {
       { message: "x", budget: { reservedForReply: -1 } },
       "VALIDATION_FAILED",
       "/budget/reservedForReply",
+    ],
+    [
+      "a window nobody offers",
+      { message: "x", model: "mystery-1", budget: { contextLimit: 3_000_000_000 } },
+      "VALIDATION_FAILED",
+      "/budget/contextLimit",
+    ],
+    [
+      "a parameter the service sets itself",
+      { message: "x", parameters: { extra: { max_completion_tokens: 9 } } },
+      "VALIDATION_FAILED",
+      "/parameters/extra/max_completion_tokens",
+    ],
+    [
+      "tools that would bypass the count",
+      { message: "x", parameters: { extra: { tools: 5 } } },
+      "VALIDATION_FAILED",
+      "/parameters/extra/tools",
+    ],
+    [
+      "more metadata than can be filtered by",
+      { message: "x", metadata: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`k${n}`, n])) },
+      "VALIDATION_FAILED",
+      "/metadata",
     ],
     ["a window of 0", { message: "x", budget: { contextLimit: 0 } }, "VALIDATION_FAILED", "/budget/contextLimit"],
     [
@@ -204,6 +236,8 @@ describe("delete a chat", () => {
     const done = (await generate({ message: secret, metadata: { secret } })).body.id;
     await endRun(api, await claimRun(api, tenant, done), "completed", secret);
     await post("/memories", { chatId: chat, content: secret });
+    const stopped = (await generate({ message: secret })).body.id;
+    await post(`/generations/${stopped}/cancel`, { reason: secret });
     const active = (await generate({ message: secret })).body.id;
     const answer = await api.call("DELETE", `/api/v2/chats/${chat}`, { key: tenant.key });
     expect(answer.status).toBe(204);
