@@ -9,7 +9,7 @@ const UNSTORABLE = /[\0\p{Surrogate}]/u;
 /** Parses JSON bodies; an empty one counts as absent. What the database could not store is refused here, by its field. */
 export function addJsonBody(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
-  app.removeContentTypeParser("application/json");
+  app.removeContentTypeParser(["application/json", "text/plain"]);
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, text, done) => {
     if (text === "") return done(null, undefined);
     return parse(request, text.toString(), (error: Error | null, body?: unknown) => {

@@ -29,10 +29,11 @@ export function translateError(error: unknown): HttpProblem {
   const code = codeOf(error);
   const framework = FRAMEWORK_CODES[code];
   if (framework) return new HttpProblem(...framework);
+  // Before the database: a client that breaks off its upload leaves ECONNRESET too.
+  if (isClientError(error)) return new HttpProblem("VALIDATION_FAILED", "The request cannot be read.");
   if (DATABASE_AWAY.test(code)) {
     return new HttpProblem("SERVICE_UNAVAILABLE", "The database does not answer; try again.", { retryAfterSeconds: 1 });
   }
-  if (isClientError(error)) return new HttpProblem("VALIDATION_FAILED", "The request cannot be read.");
   return new HttpProblem("INTERNAL", "The request failed on our side; its id stands in our log.");
 }
 

@@ -13,13 +13,17 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
     return parsed.success ? { value: parsed.data } : { error: validationProblem(parsed.error, httpPart ?? "body") };
   };
 
+/** Longest list of wrong fields in an answer: a body of junk must not get a larger one back. */
+const MOST_FIELDS = 100;
+
 /** The problem for a failed parse of `part` (`body`, `querystring`, `form`). */
 export function validationProblem(error: z.ZodError, part: string): HttpProblem {
   const errors = error.issues.flatMap((issue) => fieldProblems(issue, []));
   const unknown = part === "querystring" && errors.every((field) => field.code === "unknown_field");
   const [first] = errors;
   const detail = first === undefined ? "The request is not valid." : sentence(first);
-  return new HttpProblem(unknown ? "UNKNOWN_PARAMETER" : "VALIDATION_FAILED", detail, { errors });
+  const code = unknown ? "UNKNOWN_PARAMETER" : "VALIDATION_FAILED";
+  return new HttpProblem(code, detail, { errors: errors.slice(0, MOST_FIELDS) });
 }
 
 type Issue = z.core.$ZodIssue;

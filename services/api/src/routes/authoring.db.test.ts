@@ -127,3 +127,15 @@ test("request ids are echoed when they are safe to log, and traces continued", a
   const unsafe = await api.call("GET", "/api/v2/chats", { key: tenant.key, headers: { "x-request-id": "a b" } });
   expect(unsafe.headers["x-request-id"]).toMatch(/^req_[0-9a-f]{32}$/);
 });
+
+test("a body of junk is answered with at most 100 of its faults", async () => {
+  const junk = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`field${n}`, n]));
+  const answer = await post("/chats", junk);
+  expect(answer).toMatchObject({ status: 400, body: { code: "VALIDATION_FAILED" } });
+  expect(answer.body["errors"]).toHaveLength(100);
+});
+
+test("a body that is not JSON is refused by its media type", async () => {
+  const answer = await post("/chats", "{}", { "content-type": "text/plain" });
+  expect(answer).toMatchObject({ status: 415, body: { code: "UNSUPPORTED_MEDIA_TYPE" } });
+});
