@@ -1,7 +1,11 @@
 import { Kysely } from "kysely";
-import { PostgresJSDialect } from "kysely-postgres-js";
+import { PostgresJSDialect, type PostgresJSDialectConfig } from "kysely-postgres-js";
 import postgres, { type Sql } from "postgres";
+import { createSessions, type Sessions } from "./sessions.ts";
 import type { Tables } from "./tables.ts";
+
+/** How long a closing pool waits for statements under way, in seconds. */
+const END_WITHIN = { timeout: 5 };
 
 /** The roles the services run as; none of them can bypass row-level security. */
 export type ServiceRole = "shiftwork_api" | "shiftwork_worker" | "shiftwork_admin" | "shiftwork_owner";
@@ -29,34 +33,44 @@ export interface Database {
  * Connections are made on first use.
  */
 export function openDatabase(options: DatabaseOptions): Database {
-  const client = postgres(options.url, {
-    max: options.maxConnections,
+  const client = connect(options, { max: options.maxConnections });
+  // A statement that was lost with its connection must not be followed by others on the next one: no lifetime limit
+  // may end a connection between two statements of a transaction either.
+  const sessions = createSessions(
+    options.maxConnections,
+    (onclose) => connect(options, { max: 1, max_lifetime: null, onclose }),
+    END_WITHIN,
+  );
+  return {
+    db: new Kysely<Tables>({ dialect: new PostgresJSDialect({ postgres: asPool(sessions) }) }),
+    client,
+    async close() {
+      await Promise.all([sessions.end(), client.end(END_WITHIN)]);
+    },
+  };
+}
+
+type Client = Database["client"];
+
+interface ConnectionOptions {
+  readonly max: number;
+  readonly max_lifetime?: null;
+  readonly onclose?: () => void;
+}
+
+function connect(options: DatabaseOptions, more: ConnectionOptions): Client {
+  return postgres(options.url, {
     connect_timeout: 10,
     onnotice: () => {},
     types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
     connection: { role: options.role, application_name: options.applicationName },
+    ...more,
   });
-  const db = new Kysely<Tables>({ dialect: new PostgresJSDialect({ postgres: preparing(client) }) });
-  return {
-    db,
-    client,
-    // Kysely's destroy() leaves the client open when no query went through Kysely.
-    close: () => client.end({ timeout: 5 }),
-  };
 }
 
-/** Kysely's dialect never asks for prepared statements; our statements are few and repeat. */
-function preparing(client: Sql<{ bigint: number }>) {
-  return Object.assign(() => {}, {
-    end: () => client.end({ timeout: 5 }),
-    async reserve() {
-      const reserved = await client.reserve();
-      return {
-        release: () => reserved.release(),
-        unsafe: (text: string, parameters: never[]) => reserved.unsafe(text, parameters, { prepare: true }),
-      };
-    },
-  });
+/** The part of a client that Kysely's dialect uses; it asks whether it is a function. */
+function asPool(sessions: Sessions): PostgresJSDialectConfig["postgres"] {
+  return Object.assign(() => {}, sessions) as unknown as PostgresJSDialectConfig["postgres"];
 }
 
 /** Refuses a role that row-level security does not bind. Call once at start-up. */

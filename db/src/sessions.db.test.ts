@@ -1,0 +1,86 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { openDatabase, type Database } from "./client.ts";
+import { openTestDatabase, type TestDatabase } from "./testing/index.ts";
+import { actAs, withTenant } from "./transaction.ts";
+
+const [MINE, THEIRS] = ["00000000-0000-7000-8000-000000000001", "00000000-0000-7000-8000-000000000002"];
+
+let test: TestDatabase;
+let superuser: Database["client"];
+let admin: Database;
+let database: Database;
+
+beforeAll(async () => {
+  test = await openTestDatabase(inject("databaseUrl"));
+  admin = openDatabase({ url: test.url, role: "shiftwork_admin", maxConnections: 1, applicationName: "killer" });
+  superuser = admin.client;
+});
+beforeEach(() => {
+  database = openDatabase({ url: test.url, role: "shiftwork_api", maxConnections: 1, applicationName: "victim" });
+});
+afterAll(async () => {
+  await admin.close();
+  await test.drop();
+});
+
+/** Ends the connections of the pool under test from outside, as a restart of the server does, and waits until they are gone. */
+async function killConnections(): Promise<void> {
+  await superuser.begin(async (tx) => {
+    await tx`set local role none`;
+    const rows = await tx<{ ended: boolean }[]>`
+      select pg_terminate_backend(pid, 5000) as ended from pg_stat_activity
+      where application_name = 'victim' and datname = current_database()
+    `;
+    expect(rows.map(({ ended }) => ended)).toEqual([true]);
+  });
+}
+
+const tenantNow = sql<{ tenant: string }>`select current_setting('app.tenant_id', true) as tenant`;
+
+describe("a pool whose connections are lost", () => {
+  it("fails the transaction that held one, statement after statement, and serves the next", async () => {
+    const codes: unknown[] = [];
+    const broken = withTenant(database.db, MINE, async (tx) => {
+      await killConnections();
+      for (let statement = 0; statement < 3; statement += 1) {
+        await tenantNow.execute(tx).catch((error: { code: unknown }) => codes.push(error.code));
+      }
+    });
+    await expect(broken).rejects.toMatchObject({
+      code: expect.stringMatching(/^(CONNECTION_CLOSED|ECONNRESET|57P01)$/),
+    });
+    expect(codes).toHaveLength(3);
+    expect(codes.slice(1)).toEqual(["CONNECTION_CLOSED", "CONNECTION_CLOSED"]);
+    const { rows } = await withTenant(database.db, THEIRS, (tx) => tenantNow.execute(tx));
+    expect(rows).toEqual([{ tenant: THEIRS }]);
+    await database.close();
+  });
+
+  it("keeps the statements of a lost transaction out of the one that comes after it", async () => {
+    let theirs = Promise.resolve<readonly unknown[]>([]);
+    const broken = withTenant(database.db, MINE, async (tx) => {
+      theirs = withTenant(database.db, THEIRS, async (next) => {
+        await expect(actAs(tx, MINE)).rejects.toThrow(/already rolled back|gone/);
+        return (await tenantNow.execute(next)).rows;
+      });
+      await killConnections();
+      await tenantNow.execute(tx);
+    });
+    await expect(broken).rejects.toMatchObject({ name: "Error" });
+    expect(await theirs).toEqual([{ tenant: THEIRS }]);
+    await database.close();
+  });
+
+  it("hands out connections in turn, and refuses who waits when it is closed", async () => {
+    const order: number[] = [];
+    await Promise.all(
+      [1, 2, 3].map((n) =>
+        withTenant(database.db, MINE, async (tx) => void order.push(n, (await tenantNow.execute(tx)).rows.length)),
+      ),
+    );
+    expect(order).toEqual([1, 1, 2, 1, 3, 1]);
+    await database.close();
+    await expect(withTenant(database.db, MINE, async () => {})).rejects.toMatchObject({ code: "CONNECTION_ENDED" });
+  });
+});

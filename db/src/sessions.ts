@@ -1,0 +1,112 @@
+import type { Sql } from "postgres";
+
+type Client = Sql<{ bigint: number }>;
+
+/** One connection, held by one transaction at a time; what Kysely's dialect calls reserved. */
+export interface Session {
+  unsafe(text: string, parameters: readonly unknown[]): Promise<unknown>;
+  release(): void;
+}
+
+/** The connections of one pool, opened on first use. */
+export interface Sessions {
+  reserve(): Promise<Session>;
+  /** Refuses who still waits and closes every connection. Safe twice. */
+  end(): Promise<void>;
+}
+
+interface Held {
+  readonly client: Client;
+  isLost: boolean;
+}
+
+/**
+ * A pool whose connections are clients of their own. The driver's `reserve()` goes on handing statements to a connection
+ * that was lost and perhaps is somebody else's by now, and writes to its closed socket, which ends the process
+ * (porsager/postgres#1208). Here a lost session answers nothing but `CONNECTION_CLOSED` and is never used again.
+ */
+export function createSessions(
+  size: number,
+  connect: (onLost: () => void) => Client,
+  endWithin: { readonly timeout: number },
+): Sessions {
+  const idle: Held[] = [];
+  const all = new Set<Held>();
+  const waiting: { resolve(session: Session): void; reject(error: Error): void }[] = [];
+  let isEnded = false;
+
+  function open(): Held {
+    const held: Held = { client: connect(() => (held.isLost = true)), isLost: false };
+    all.add(held);
+    return held;
+  }
+
+  async function discard(held: Held): Promise<void> {
+    all.delete(held);
+    await held.client.end({ timeout: 0 });
+  }
+
+  /** An idle connection that still stands, or a new one while there is room. */
+  function take(): Held | null {
+    for (let held = idle.pop(); held !== undefined; held = idle.pop()) {
+      if (!held.isLost) return held;
+      void discard(held);
+    }
+    return all.size < size ? open() : null;
+  }
+
+  function giveBack(held: Held): void {
+    if (held.isLost) void discard(held);
+    else idle.push(held);
+    if (waiting.length === 0) return;
+    const next = take();
+    if (next !== null) waiting.shift()?.resolve(sessionOn(next, giveBack));
+  }
+
+  return {
+    reserve() {
+      if (isEnded) return Promise.reject(connectionError("CONNECTION_ENDED"));
+      const held = take();
+      if (held !== null) return Promise.resolve(sessionOn(held, giveBack));
+      return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+    },
+    async end() {
+      isEnded = true;
+      for (const { reject } of waiting.splice(0)) reject(connectionError("CONNECTION_ENDED"));
+      await Promise.all([...all].map((held) => held.client.end(endWithin)));
+    },
+  };
+}
+
+/** Statements are few and repeat, so they are prepared. */
+function sessionOn(held: Held, giveBack: (held: Held) => void): Session {
+  let isReleased = false;
+  return {
+    unsafe(text, parameters) {
+      if (text === "rollback") return rollBack(held);
+      if (held.isLost) return Promise.reject(connectionError("CONNECTION_CLOSED"));
+      return held.client.unsafe(text, parameters as never[], { prepare: true });
+    },
+    release() {
+      if (isReleased) return;
+      isReleased = true;
+      giveBack(held);
+    },
+  };
+}
+
+/** The server rolls back what it lost; a rollback that failed over it would hide why the transaction failed. */
+async function rollBack(held: Held): Promise<unknown> {
+  if (held.isLost) return [];
+  try {
+    return await held.client.unsafe("rollback", [], { prepare: true });
+  } catch (error) {
+    if (held.isLost) return [];
+    throw error;
+  }
+}
+
+/** In the driver's own words, which callers know. */
+function connectionError(code: "CONNECTION_CLOSED" | "CONNECTION_ENDED"): Error {
+  return Object.assign(new Error(`the connection to the database is gone: ${code}`), { code });
+}
