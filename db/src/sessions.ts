@@ -18,6 +18,8 @@ export interface Sessions {
 interface Held {
   readonly client: Client;
   isLost: boolean;
+  /** Refuses the statements under way. */
+  readonly pending: Set<(error: Error) => void>;
 }
 
 /**
@@ -36,7 +38,7 @@ export function createSessions(
   let isEnded = false;
 
   function open(): Held {
-    const held: Held = { client: connect(() => (held.isLost = true)), isLost: false };
+    const held: Held = { client: connect(() => lose(held)), isLost: false, pending: new Set() };
     all.add(held);
     return held;
   }
@@ -84,8 +86,7 @@ function sessionOn(held: Held, giveBack: (held: Held) => void): Session {
   return {
     unsafe(text, parameters) {
       if (text === "rollback") return rollBack(held);
-      if (held.isLost) return Promise.reject(connectionError("CONNECTION_CLOSED"));
-      return held.client.unsafe(text, parameters as never[], { prepare: true });
+      return run(held, text, parameters);
     },
     release() {
       if (isReleased) return;
@@ -95,11 +96,29 @@ function sessionOn(held: Held, giveBack: (held: Held) => void): Session {
   };
 }
 
+/** The driver leaves a statement that was written to a dying socket without an answer, so losing it answers them all. */
+function lose(held: Held): void {
+  held.isLost = true;
+  for (const refuse of held.pending) refuse(connectionError("CONNECTION_CLOSED"));
+  held.pending.clear();
+}
+
+function run(held: Held, text: string, parameters: readonly unknown[]): Promise<unknown> {
+  if (held.isLost) return Promise.reject(connectionError("CONNECTION_CLOSED"));
+  return new Promise((resolve, reject) => {
+    held.pending.add(reject);
+    held.client
+      .unsafe(text, parameters as never[], { prepare: true })
+      .then(resolve, reject)
+      .finally(() => held.pending.delete(reject));
+  });
+}
+
 /** The server rolls back what it lost; a rollback that failed over it would hide why the transaction failed. */
 async function rollBack(held: Held): Promise<unknown> {
   if (held.isLost) return [];
   try {
-    return await held.client.unsafe("rollback", [], { prepare: true });
+    return await run(held, "rollback", []);
   } catch (error) {
     if (held.isLost) return [];
     throw error;
