@@ -9,6 +9,7 @@ import {
   readTenantSettings,
   recordContext,
   withTenant,
+  type Tx,
 } from "@shiftwork/db";
 import { reportAssembly, runStage, STAGES, startAssembly, type AssemblyReport } from "@shiftwork/pipeline";
 import { openSecret, providerSecretContext } from "@shiftwork/platform";
@@ -18,6 +19,7 @@ import { RunFailed } from "./outcome.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
 import { auditOf, contextOf, preparedEvent } from "./store-audit.ts";
 import { streamReply } from "./stream-reply.ts";
+import { whileDatabaseIsAway } from "./while-database-is-away.ts";
 
 export interface Step {
   readonly name: string;
@@ -44,7 +46,7 @@ export const STEPS: readonly Step[] = [
 async function load(run: Run, deps: RunDependencies): Promise<void> {
   const { claim } = run;
   const { tenantId, chatId, request } = claim;
-  await withTenant(deps.db, tenantId, async (tx) => {
+  await inTenant(deps, tenantId, async (tx) => {
     const conversation = await loadConversation(tx, tenantId, {
       chatId,
       inputMessageId: claim.inputMessageId,
@@ -74,7 +76,7 @@ async function audit(run: Run, deps: RunDependencies): Promise<void> {
   run.report = report;
   refuseWhatMustNotLeave(report, run.claim.request.expectedHash);
   const { tenantId, generationId, fence } = run.claim;
-  const written = await withTenant(deps.db, tenantId, async (tx) => {
+  const written = await inTenant(deps, tenantId, async (tx) => {
     const mine = await appendEventsFenced(tx, { tenantId, generationId, fence, events: [preparedEvent(report)] });
     if (!mine) return false;
     await prepareAudit(tx, auditOf(run.claim, report));
@@ -114,6 +116,11 @@ async function stream(run: Run, deps: RunDependencies): Promise<void> {
     facts: run.facts,
     signal: run.active.signal,
   });
+}
+
+/** Repeated while the database is away: the step's own deadline ends that. */
+function inTenant<T>(deps: RunDependencies, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return whileDatabaseIsAway(() => withTenant(deps.db, tenantId, work));
 }
 
 function present<T>(value: T | null | undefined): T {

@@ -20,5 +20,5 @@ export async function whileDatabaseIsAway<T>(write: () => Promise<T>): Promise<T
 /** postgres.js names lost connections; class 57P = the server shuts down or starts up. */
 function isConnectionLoss(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return code.startsWith("CONNECTION_") || code.startsWith("57P") || code === "ECONNREFUSED" || code === "ECONNRESET";
+  return /^(CONNECTION_|CONNECT_TIMEOUT$|57P|ECONNREFUSED$|ECONNRESET$|EPIPE$)/.test(code);
 }
