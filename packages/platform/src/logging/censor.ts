@@ -35,6 +35,9 @@ const CONTENT = new Set([
   "personality",
   "scenario",
   "firstmessage",
+  // PostgreSQL repeats the failing row in these two.
+  "detail",
+  "where",
 ]);
 
 /** Deeper objects are cut off: log lines are shallow, and a cycle must end somewhere. */

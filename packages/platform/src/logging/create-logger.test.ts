@@ -46,6 +46,14 @@ describe("a logger", () => {
     expect(lines.join("")).toContain("[redacted]");
   });
 
+  it("hides the failing row that the database repeats in an error", () => {
+    const { logger, lines } = collect();
+    const detail = "Failing row contains (1, s3cret).";
+    logger.error({ err: Object.assign(new Error("violates"), { code: "23514", detail, where: "s3cret" }) }, "failed");
+    expect(lines.join("")).not.toContain("s3cret");
+    expect(only(lines)).toMatchObject({ err: { message: "violates", code: "23514" } });
+  });
+
   it("hides what is bound to a child", () => {
     const { logger, lines } = collect();
     logger.child({ tenantId: "ten_1", authorization: "s3cret" }).info("line");
