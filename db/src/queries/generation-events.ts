@@ -9,49 +9,63 @@ export interface EventsToAppend {
   readonly tenantId: string;
   readonly generationId: string;
   readonly events: readonly NewEvent[];
+  /** They are the generation's first: numbers begin at 1. Default false. */
+  readonly first?: boolean;
 }
 
-/**
- * Appends events after the generation's last one and signals the readers when the transaction commits. The caller's
- * transaction acts as the tenant. The primary key makes a second writer of the same numbers fail, never interleave.
- */
-export async function appendEvents(tx: Tx, { tenantId, generationId, events }: EventsToAppend): Promise<void> {
-  if (events.length === 0) return;
-  await sql`
-    insert into generation_events (tenant_id, generation_id, seq, type, data)
-    select ${tenantId}, ${generationId}, coalesce(last.seq, 0) + new.position, new.event->>'type', new.event->'data'
-    from jsonb_array_elements(${sql.val(events)}::jsonb) with ordinality as new (event, position),
-         (select max(seq) as seq from generation_events
-          where tenant_id = ${tenantId} and generation_id = ${generationId}) as last
-  `.execute(tx);
-  await signalAppend(tx, generationId);
-}
+/** Where numbering goes on when a crash of the database has emptied the unlogged table: readers see the gap and say so. */
+const RESTART_STEP = 1_000_000;
 
 /**
- * As `appendEvents`, but only while the attempt that holds `fence` is the running one; false = it is not any more and
- * nothing was written. Live output goes through here, so a worker that was taken for dead cannot write into its
- * successor's stream.
+ * Appends events after the generation's last one and signals the readers when the transaction commits; returns the last
+ * number. The caller's transaction acts as the tenant. The primary key makes a second writer of the same numbers fail,
+ * never interleave.
  */
-export async function appendEventsFenced(
+export async function appendEvents(
   tx: Tx,
-  append: EventsToAppend & { readonly fence: number },
-): Promise<boolean> {
-  const { tenantId, generationId, fence, events } = append;
-  const { rows } = await sql`
+  { tenantId, generationId, events, first = false }: EventsToAppend,
+): Promise<number> {
+  const { rows } = await sql<{ seq: number }>`
     insert into generation_events (tenant_id, generation_id, seq, type, data)
-    select ${tenantId}, ${generationId}, coalesce(last.seq, 0) + new.position, new.event->>'type', new.event->'data'
-    from jsonb_array_elements(${sql.val(events)}::jsonb) with ordinality as new (event, position),
-         (select max(seq) as seq from generation_events
-          where tenant_id = ${tenantId} and generation_id = ${generationId}) as last
-    where exists (
-      select from generations
-      where tenant_id = ${tenantId} and id = ${generationId} and status = 'running' and fence = ${fence}
-    )
+    select ${tenantId}, ${generationId}, coalesce(
+        (select max(seq) from generation_events where tenant_id = ${tenantId} and generation_id = ${generationId}),
+        case when ${first}::boolean then 0 else (fence + 1) * ${RESTART_STEP}::int end
+      ) + new.position, new.event->>'type', new.event->'data'
+    from generations, jsonb_array_elements(${sql.val(events)}::jsonb) with ordinality as new (event, position)
+    where tenant_id = ${tenantId} and id = ${generationId}
     returning seq
   `.execute(tx);
-  if (rows.length === 0) return false;
   await signalAppend(tx, generationId);
-  return true;
+  return Math.max(...rows.map((row) => row.seq));
+}
+
+/** A writer's place in the log: the attempt that holds `fence`, and the last number it knows of. */
+export interface LiveAppend extends Omit<EventsToAppend, "first"> {
+  readonly fence: number;
+  readonly afterSeq: number;
+}
+
+/**
+ * Appends behind `afterSeq`, but only while the attempt that holds `fence` is the running one; false = it is not any more
+ * and nothing was written, so a worker that was taken for dead cannot write into its successor's stream. Numbers are the
+ * writer's own, so a batch whose commit was not answered can be written again without doubling it.
+ */
+export async function appendEventsFenced(tx: Tx, append: LiveAppend): Promise<boolean> {
+  const { tenantId, generationId, fence, afterSeq, events } = append;
+  const { rows } = await sql<{ mine: boolean }>`
+    with mine as (
+      select from generations
+      where tenant_id = ${tenantId} and id = ${generationId} and status = 'running' and fence = ${fence}
+    ),
+    written as (
+      insert into generation_events (tenant_id, generation_id, seq, type, data)
+      select ${tenantId}, ${generationId}, ${afterSeq}::int + new.position, new.event->>'type', new.event->'data'
+      from mine, jsonb_array_elements(${sql.val(events)}::jsonb) with ordinality as new (event, position)
+      on conflict (tenant_id, generation_id, seq) do nothing
+    )
+    select exists (select from mine) as mine, pg_notify(${EVENTS_CHANNEL}, ${generationId})
+  `.execute(tx);
+  return rows[0]?.mine ?? false;
 }
 
 /** Events with `seq > after`, in order. */

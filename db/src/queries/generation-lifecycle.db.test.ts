@@ -11,7 +11,7 @@ import {
 } from "../testing/index.ts";
 import { withTenant, type Tx } from "../transaction.ts";
 import { findUndispatched, markDispatched } from "./dispatch.ts";
-import { appendEventsFenced, readEvents, readStreamedText } from "./generation-events.ts";
+import { appendEventsFenced, deleteExpiredEvents, readEvents, readStreamedText } from "./generation-events.ts";
 import { claimGeneration, endGeneration, NO_USAGE, requeueRun, type Claim } from "./generation-lifecycle.ts";
 import { findGeneration, requestCancel } from "./generations.ts";
 import { findPastDeadline, findRunsOfDeadWorkers } from "./held-runs.ts";
@@ -228,9 +228,10 @@ describe("live events", () => {
   it("of an attempt that lost its fence are refused", async () => {
     const first = await claimNew();
     const events = [{ type: "message.delta", data: { delta: "Hel", index: 0 } }] as const;
-    expect(await asWorker((tx) => appendEventsFenced(tx, { ...first, events }))).toBe(true);
+    const append = (afterSeq: number) => asWorker((tx) => appendEventsFenced(tx, { ...first, afterSeq, events }));
+    expect(await append(first.lastSeq)).toBe(true);
     await asWorker((tx) => requeueRun(tx, first, "WORKER_LOST", true));
-    expect(await asWorker((tx) => appendEventsFenced(tx, { ...first, events }))).toBe(false);
+    expect(await append(first.lastSeq + 1)).toBe(false);
     expect(await eventTypes(first.generationId)).toEqual([
       "generation.queued",
       "generation.started",
@@ -242,17 +243,41 @@ describe("live events", () => {
   it("are numbered without holes, and text counts from the last reset", async () => {
     const claim = await claimNew();
     const delta = (text: string, index: number) => ({ type: "message.delta", data: { delta: text, index } }) as const;
-    await asWorker((tx) => appendEventsFenced(tx, { ...claim, events: [delta("a", 0), delta("b", 1)] }));
+    const events = [delta("a", 0), delta("b", 1)];
+    await asWorker((tx) => appendEventsFenced(tx, { ...claim, afterSeq: claim.lastSeq, events }));
     await asWorker((tx) => requeueRun(tx, claim, "WORKER_LOST", true));
     expect(await asWorker((tx) => readStreamedText(tx, chat.tenantId, claim.generationId))).toBe("");
     const job = { tenantId: chat.tenantId, generationId: claim.generationId, epoch: 1 };
     const again = await asWorker((tx) => claimGeneration(tx, job, workerId));
-    await asWorker((tx) => appendEventsFenced(tx, { ...again!, events: [delta("c", 0)] }));
+    await asWorker((tx) => appendEventsFenced(tx, { ...again!, afterSeq: again!.lastSeq, events: [delta("c", 0)] }));
     expect(await asWorker((tx) => readStreamedText(tx, chat.tenantId, claim.generationId))).toBe("c");
     const seqs = (await asWorker((tx) => readEvents(tx, chat.tenantId, claim.generationId, 0, 100))).map(
       (event) => event.seq,
     );
     expect(seqs).toEqual(seqs.map((_, n) => n + 1));
+  });
+
+  it("written again because a commit was not answered stand once", async () => {
+    const claim = await claimNew();
+    const events = [{ type: "message.delta", data: { delta: "once", index: 0 } }] as const;
+    const append = () => asWorker((tx) => appendEventsFenced(tx, { ...claim, afterSeq: claim.lastSeq, events }));
+    expect([await append(), await append()]).toEqual([true, true]);
+    expect(await asWorker((tx) => readStreamedText(tx, chat.tenantId, claim.generationId))).toBe("once");
+  });
+
+  it("never fall back behind what readers have when a crash emptied the log", async () => {
+    const claim = await claimNew();
+    const seen = claim.lastSeq;
+    await asWorker((tx) => deleteExpiredEvents(tx, chat.tenantId, 0));
+    const events = [{ type: "message.delta", data: { delta: "on", index: 0 } }] as const;
+    await asWorker((tx) => appendEventsFenced(tx, { ...claim, afterSeq: seen, events }));
+    const read = () => asWorker((tx) => readEvents(tx, chat.tenantId, claim.generationId, 0, 100));
+    expect((await read()).map((event) => event.seq)).toEqual([seen + 1]);
+    await asWorker((tx) => deleteExpiredEvents(tx, chat.tenantId, 0));
+    await asWorker((tx) => endGeneration(tx, ending(claim, "completed", "on and on")));
+    const [terminal] = await read();
+    expect(terminal?.type).toBe("generation.completed");
+    expect(terminal?.seq).toBeGreaterThan(seen + 1);
   });
 });
 

@@ -25,6 +25,8 @@ export interface Claim {
   readonly inputMessageId: string;
   readonly deadlineAt: Date;
   readonly request: GenerationRequest;
+  /** Number of the event that announced the claim; the run's own events go on from it. */
+  readonly lastSeq: number;
 }
 
 /**
@@ -36,7 +38,7 @@ export async function claimGeneration(
   job: { readonly tenantId: string; readonly generationId: string; readonly epoch: number },
   workerId: string,
 ): Promise<Claim | null> {
-  const { rows } = await sql<Omit<Claim, "request" | "tenantId">>`
+  const { rows } = await sql<Omit<Claim, "request" | "tenantId" | "lastSeq">>`
     update generations set
       status = 'running', fence = fence + 1, attempts = attempts + 1, worker_id = ${workerId},
       started_at = coalesce(started_at, now()), first_token_at = null
@@ -62,8 +64,8 @@ export async function claimGeneration(
     })
     .execute();
   const started: NewEvent = { type: "generation.started", data: { attempt: row.attempt, worker: workerId } };
-  await appendEvents(tx, { tenantId: job.tenantId, generationId: row.generationId, events: [started] });
-  return { ...row, tenantId: job.tenantId, request };
+  const lastSeq = await appendEvents(tx, { tenantId: job.tenantId, generationId: row.generationId, events: [started] });
+  return { ...row, tenantId: job.tenantId, request, lastSeq };
 }
 
 /** What is known once the prompt is assembled: a reader of a running generation sees it too. */

@@ -131,7 +131,7 @@ export async function insertGeneration(tx: Tx, tenantId: string, generation: New
       .execute();
   }
   const queued: NewEvent = { type: "generation.queued", data: { position: null } };
-  await appendEvents(tx, { tenantId, generationId: generation.id, events: [queued] });
+  await appendEvents(tx, { tenantId, generationId: generation.id, events: [queued], first: true });
   await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
 }
 

@@ -144,12 +144,15 @@ export async function findLastMessages(
 }
 
 /**
- * Whether nothing but replies to it stands behind the message: then another reply to it can be its neighbour's sibling.
+ * Whether nothing but replies that did not complete stands behind the message: then another one can become its reply.
  */
 export async function isLastInput(tx: Tx, tenantId: string, chatId: string, input: MessageRow): Promise<boolean> {
   const later = await selectMessages(tx, tenantId, chatId)
     .where((eb) =>
-      eb.or([eb("seq", ">", input.seq + 1), eb.and([eb("seq", "=", input.seq + 1), eb("role", "!=", "assistant")])]),
+      eb.or([
+        eb("seq", ">", input.seq + 1),
+        eb.and([eb("seq", "=", input.seq + 1), eb.or([eb("role", "!=", "assistant"), eb("partial", "=", false)])]),
+      ]),
     )
     .limit(1)
     .executeTakeFirst();

@@ -62,7 +62,7 @@ export function startAssembly(input: AssemblyInput): Assembly {
     strategy,
     counter,
     budget,
-    overheadTokens: countOverhead(counter, wireTools(settings.tools)),
+    overheadTokens: countOverhead(counter, wireTools(settings.tools), settings.parameters.extra),
     caps: { lorebook: 0, memory: 0 },
     blocks: [],
     leftOut: [],

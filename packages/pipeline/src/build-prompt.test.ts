@@ -33,7 +33,7 @@ describe("buildPrompt", () => {
     const tools = [{ name: "lookup", description: "Looks up.", parameters: { type: "object" } }];
     const { request, blocks, budget } = await buildFrom(
       [aMessage(1), calling(2, ["c"]), answering(3, "c"), aMessage(5)],
-      { tools },
+      { tools, parameters: { extra: { response_format: { type: "json_object" }, top_k: 40 } } },
     );
     const sum = blocks.filter(({ included }) => included).reduce((total, { tokens }) => total + (tokens ?? 0), 0);
     expect(budget.promptTokens).toBe(sum);

@@ -14,6 +14,8 @@ import { registerEndpoints } from "./routes/register.ts";
 
 /** Largest body but for imports, in bytes. */
 const BODY_LIMIT = 1024 * 1024;
+/** How long a client may take to send a request, the largest import on a slow line included. */
+const REQUEST_TIMEOUT_MS = 300_000;
 
 /** The HTTP API over its dependencies. Does no I/O of its own; `listen` or `inject` is the caller's. */
 export async function createApp(deps: ApiDependencies): Promise<FastifyInstance> {
@@ -24,6 +26,7 @@ export async function createApp(deps: ApiDependencies): Promise<FastifyInstance>
     genReqId: requestIdOf,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
     frameworkErrors: answerFrameworkError,
   });

@@ -30,6 +30,9 @@ const USAGE = `Makes a tenant with one provider and one API key; prints their id
 Environment: DATABASE_URL, API_KEY_PEPPER, MASTER_KEY. While npm start runs, npm run provision needs none of them.
 `;
 
+/** As everywhere: what its column holds, with room. */
+const LARGEST_WINDOW = 100_000_000;
+
 const OPTIONS = {
   tenant: { type: "string" },
   "provider-kind": { type: "string", default: "echo" },
@@ -125,8 +128,8 @@ function windowOf(flags: Flags): number | null {
   const text = flags["context-limit"];
   if (text === undefined) return null;
   const tokens = Number(text);
-  if (Number.isSafeInteger(tokens) && tokens > 1) return tokens;
-  throw new Error("--context-limit is a whole number of tokens");
+  if (Number.isInteger(tokens) && tokens > 1 && tokens <= LARGEST_WINDOW) return tokens;
+  throw new Error(`--context-limit is a whole number of tokens from 2 to ${LARGEST_WINDOW}`);
 }
 
 try {

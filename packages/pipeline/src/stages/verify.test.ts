@@ -59,4 +59,15 @@ describe("countRequest", () => {
     expect(countRequest(counter, request)).toBe(3 + 5);
     expect(countRequest(counter, { ...request, tools })).toBeGreaterThan(3 + 5 + 8);
   });
+
+  it("counts pass-through parameters that carry text, and no sampler", () => {
+    const counter = createCounter(profileFor("gpt-4o"));
+    const plain = countRequest(counter, body(1));
+    expect(countRequest(counter, { ...body(1), top_k: 40, stop: ["a", "b"], stream_options: {} })).toBe(plain);
+    const schema = {
+      type: "json_schema",
+      json_schema: { name: "reply", schema: { description: "word ".repeat(200) } },
+    };
+    expect(countRequest(counter, { ...body(1), response_format: schema })).toBeGreaterThan(plain + 200);
+  });
 });

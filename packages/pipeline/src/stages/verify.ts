@@ -5,10 +5,11 @@ import { validateChatRequest } from "../wire/validate.ts";
 /** Rounds of lowering the budget by the excess before the prompt is given up. */
 const MOST_CORRECTIONS = 2;
 
-/** The cost of a request, taken from the payload alone: priming, tool schemas and every message as it stands there. */
+/** The cost of a request, taken from the payload alone: priming, tool schemas, structured parameters and every message as it stands there. */
 export function countRequest(counter: Counter, request: ChatRequest): number {
-  const tools = (request["tools"] ?? []) as readonly WireTool[];
-  return request.messages.reduce((sum, message) => sum + counter.countMessage(message), countOverhead(counter, tools));
+  const { messages, tools = [], stream_options: _ours, stop: _texts, ...rest } = request;
+  const overhead = countOverhead(counter, tools as readonly WireTool[], rest);
+  return messages.reduce((sum, message) => sum + counter.countMessage(message), overhead);
 }
 
 /** A prompt that is ready to be counted: `request: null` when it could not be made to fit. */

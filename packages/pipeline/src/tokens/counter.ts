@@ -63,12 +63,20 @@ export interface WireTool {
 }
 
 /**
- * Cost of what is not a message: priming and tool schemas. A schema counts as its JSON text, which is longer than the
- * form providers render it to.
+ * Cost of what is not a message: priming, tool schemas, and pass-through parameters with structure (`response_format`,
+ * `prediction`), which providers put before the model. Each counts as its JSON text, which is longer than the form it is
+ * rendered to; scalars are samplers and cost nothing.
  */
-export function countOverhead(counter: Counter, tools: readonly WireTool[]): number {
+export function countOverhead(
+  counter: Counter,
+  tools: readonly WireTool[],
+  extra: { readonly [parameter: string]: unknown } = {},
+): number {
   const { framing } = counter.profile;
   let tokens = framing.priming;
   for (const tool of tools) tokens += framing.toolDefinition + counter.countText(JSON.stringify(tool));
+  for (const value of Object.values(extra)) {
+    if (typeof value === "object" && value !== null) tokens += counter.countText(JSON.stringify(value));
+  }
   return tokens;
 }

@@ -9,8 +9,8 @@ import { createSignal, type Signal } from "./signal.ts";
 /** How long clients wait before they reconnect, in milliseconds; the first frame says so. */
 const RETRY_MS = 2_000;
 const HEARTBEAT_MS = 10_000;
-/** Events read at once. */
-const BATCH = 200;
+/** Events read at once: what a reader that takes nothing holds in memory. */
+const BATCH = 50;
 /** A reader that takes nothing for this long is dropped; it can resume from where it was. */
 const SLOW_READER_MS = 30_000;
 

@@ -11,8 +11,9 @@ export async function claimRun(api: ApiUnderTest, tenant: TestTenant, publicId: 
   return claim;
 }
 
-export function emit(api: ApiUnderTest, { tenantId, generationId }: Claim, events: readonly NewEvent[]): Promise<void> {
-  return withTenant(api.worker.db, tenantId, (tx) => appendEvents(tx, { tenantId, generationId, events }));
+export async function emit(api: ApiUnderTest, claim: Claim, events: readonly NewEvent[]): Promise<void> {
+  const { tenantId, generationId } = claim;
+  await withTenant(api.worker.db, tenantId, (tx) => appendEvents(tx, { tenantId, generationId, events }));
 }
 
 export async function endRun(api: ApiUnderTest, claim: Claim, status: TerminalStatus, text: string): Promise<void> {

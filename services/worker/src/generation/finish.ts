@@ -1,5 +1,5 @@
-import type { Problem, TerminalStatus } from "@shiftwork/contracts";
-import { endGeneration, prepareAudit, requeueRun, withTenant, type Ended, type Ending } from "@shiftwork/db";
+import { problem, type Problem, type TerminalStatus } from "@shiftwork/contracts";
+import { endGeneration, NO_USAGE, prepareAudit, requeueRun, withTenant, type Ended, type Ending } from "@shiftwork/db";
 import type { Outcome } from "./outcome.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
 import { auditOf, contextOf } from "./store-audit.ts";
@@ -33,10 +33,22 @@ async function handBack(run: Run, deps: RunDependencies): Promise<Outcome> {
 }
 
 async function end(run: Run, status: TerminalStatus, error: Problem | null, deps: RunDependencies): Promise<Outcome> {
-  const ended = await whileDatabaseIsAway(() => endOnce(run, endingOf(run, status, error), deps));
+  const ended = await whileDatabaseIsAway(() => endOnce(run, endingOf(run, status, error), deps)).catch(
+    (refused: unknown) => endAsInternal(run, refused, deps),
+  );
   if (!ended) return { kind: "fenced" };
-  if (ended.status === "failed" && error) return { kind: "failed", error };
-  return { kind: ended.status === "cancelled" ? "cancelled" : "completed" };
+  if (ended.status === "failed") return { kind: "failed", error: error ?? CANNOT_BE_STORED };
+  return { kind: ended.status };
+}
+
+const CANNOT_BE_STORED = problem("INTERNAL", "The reply could not be stored; the log has the details.");
+
+/** The database refuses what came of the run: it ends as failed, with its text alone. Running it again would cost it again. */
+function endAsInternal(run: Run, refused: unknown, deps: RunDependencies): Promise<Ended | null> {
+  run.log.error({ err: refused }, "the end of a run was refused");
+  const ending = endingOf(run, "failed", CANNOT_BE_STORED);
+  const plain = { finishReason: null, usage: NO_USAGE, toolCalls: [], auditPatch: {} };
+  return whileDatabaseIsAway(() => endOnce(run, { ...ending, ...plain }, deps));
 }
 
 function endOnce(run: Run, ending: Ending, deps: RunDependencies): Promise<Ended | null> {

@@ -1,19 +1,11 @@
-import { encodeId, type NewEvent } from "@shiftwork/contracts";
-import {
-  appendEventsFenced,
-  recordFirstToken,
-  withTenant,
-  type Claim,
-  type Db,
-  type ProviderRow,
-  type Tx,
-} from "@shiftwork/db";
+import { encodeId } from "@shiftwork/contracts";
+import { recordFirstToken, type Claim, type Db, type ProviderRow } from "@shiftwork/db";
 import type { Assembly, AssemblyReport, Interceptor } from "@shiftwork/pipeline";
 import type { Logger } from "@shiftwork/platform";
 import { createReplyWriter, type ReplyWriter } from "../events/reply-writer.ts";
 import type { ActiveRun, ActiveRuns } from "./active-runs.ts";
+import { createLiveEvents, type LiveEvents } from "./live-events.ts";
 import { noFactsYet, type ProviderTimeouts, type ReplyFacts } from "./stream-reply.ts";
-import { whileDatabaseIsAway } from "./while-database-is-away.ts";
 
 export interface RunDependencies {
   readonly db: Db;
@@ -30,6 +22,7 @@ export interface RunDependencies {
 export interface Run {
   readonly claim: Claim;
   readonly active: ActiveRun;
+  readonly events: LiveEvents;
   readonly writer: ReplyWriter;
   readonly facts: ReplyFacts;
   readonly log: Logger;
@@ -40,24 +33,23 @@ export interface Run {
 }
 
 export function beginRun(claim: Claim, active: ActiveRun, deps: RunDependencies): Run {
-  const { tenantId, generationId, chatId, fence } = claim;
+  const { tenantId, generationId, chatId } = claim;
   const log = deps.logger.child({
     tenantId: encodeId("tenant", tenantId),
     generationId: encodeId("generation", generationId),
     chatId: encodeId("chat", chatId),
     attempt: claim.attempt,
   });
+  const events = createLiveEvents(deps.db, claim);
   let firstTokenRecorded = false;
-  const append = async (tx: Tx, events: readonly NewEvent[]): Promise<boolean> => {
-    const mine = await appendEventsFenced(tx, { tenantId, generationId, fence, events });
-    if (!mine || firstTokenRecorded || writer.firstTokenAt === null) return mine;
-    await recordFirstToken(tx, claim, writer.firstTokenAt);
-    firstTokenRecorded = true;
-    return true;
-  };
   const writer: ReplyWriter = createReplyWriter({
     ...deps.frame,
-    append: (events) => whileDatabaseIsAway(() => withTenant(deps.db, tenantId, (tx) => append(tx, events))),
+    append: async (batch) => {
+      const { firstTokenAt } = writer;
+      if (firstTokenRecorded || firstTokenAt === null) return events.append(batch);
+      firstTokenRecorded = true;
+      return events.append(batch, (tx) => recordFirstToken(tx, claim, firstTokenAt));
+    },
     onBroken: (error) => {
       log.warn({ err: error }, "live events cannot be written; the run gives way");
       deps.activeRuns.abort(generationId, "fenced");
@@ -66,6 +58,7 @@ export function beginRun(claim: Claim, active: ActiveRun, deps: RunDependencies)
   return {
     claim,
     active,
+    events,
     writer,
     facts: noFactsYet(),
     log,

@@ -1,7 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { budgetProblem, problem, resolveSettings } from "@shiftwork/contracts";
 import {
-  appendEventsFenced,
   findChat,
   findProvider,
   loadConversation,
@@ -71,17 +70,13 @@ async function load(run: Run, deps: RunDependencies): Promise<void> {
 }
 
 /** Writes down what is about to be sent, before it is sent. */
-async function audit(run: Run, deps: RunDependencies): Promise<void> {
+async function audit(run: Run): Promise<void> {
   const report = reportAssembly(present(run.assembly));
   run.report = report;
   refuseWhatMustNotLeave(report, run.claim.request.expectedHash);
-  const { tenantId, generationId, fence } = run.claim;
-  const written = await inTenant(deps, tenantId, async (tx) => {
-    const mine = await appendEventsFenced(tx, { tenantId, generationId, fence, events: [preparedEvent(report)] });
-    if (!mine) return false;
+  const written = await run.events.append([preparedEvent(report)], async (tx) => {
     await prepareAudit(tx, auditOf(run.claim, report));
     await recordContext(tx, run.claim, { context: contextOf(report), stages: report.stages });
-    return true;
   });
   if (!written) throw new RunAborted("fenced");
   run.auditPrepared = true;

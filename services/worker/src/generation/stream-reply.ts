@@ -1,7 +1,7 @@
 import type { NewEvent } from "@shiftwork/contracts";
 import { NO_USAGE, type Usage } from "@shiftwork/db";
 import type { ChatRequest, ToolCall } from "@shiftwork/pipeline";
-import type { Provider, ProviderTarget, StreamPart } from "@shiftwork/providers";
+import { ProviderError, type Provider, type ProviderTarget, type StreamPart } from "@shiftwork/providers";
 import type { ReplyWriter } from "../events/reply-writer.ts";
 
 export interface ProviderTimeouts {
@@ -31,9 +31,30 @@ export async function streamReply(call: {
   readonly signal: AbortSignal;
 }): Promise<void> {
   const { provider, target, request, timeouts, writer, facts, signal } = call;
+  let length = 0;
   for await (const part of provider.stream({ target, request, signal, ...timeouts })) {
     signal.throwIfAborted();
+    length += lengthOf(part);
+    if (length > LONGEST_REPLY) {
+      throw new ProviderError("PROVIDER_BAD_RESPONSE", "The reply did not come to an end.", { retryable: false });
+    }
     passOn(part, writer, facts);
+  }
+}
+
+/** Characters of text, reasoning and calls together: beyond any model's longest reply, within what one chat can carry. */
+const LONGEST_REPLY = 4_000_000;
+
+function lengthOf(part: StreamPart): number {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return part.delta.length;
+    case "tool_call":
+      return part.argumentsDelta.length;
+    case "usage":
+    case "end":
+      return 0;
   }
 }
 
