@@ -325,6 +325,17 @@ describe("audits", () => {
     });
   });
 
+  it("end with a generation that is cancelled while it waits to run again", async () => {
+    const claim = await claimNew();
+    await asWorker((tx) => prepareAudit(tx, audit(claim)));
+    await asWorker((tx) => requeueRun(tx, claim, "WORKER_LOST", false));
+    await withTenant(api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, claim.generationId, null));
+    expect(await both()).toMatchObject({
+      finished: { generationId: claim.generationId, status: "cancelled" },
+      prepared: null,
+    });
+  });
+
   it("of the last run stay when a run ends before it prepared one", async () => {
     const first = await claimNew();
     await asWorker((tx) => prepareAudit(tx, audit(first)));

@@ -5,6 +5,7 @@ import { sql } from "kysely";
 import type { GenerationContext, GenerationRequest } from "../tables.ts";
 import type { Tx } from "../transaction.ts";
 import { appendEvents } from "./generation-events.ts";
+import { finishAudit } from "./prompt-context-audits.ts";
 
 /** Channel that wakes the dispatcher; no payload. */
 export const DISPATCH_CHANNEL = "shiftwork_dispatch";
@@ -206,7 +207,7 @@ export async function requestCancel(
   id: string,
   reason: string | null,
 ): Promise<CancelOutcome> {
-  const { rows } = await sql<{ status: GenerationStatus; epoch: number }>`
+  const { rows } = await sql<{ status: GenerationStatus; epoch: number; chatId: string | null }>`
     update generations set
       cancel_requested_at = now(),
       cancel_reason = ${reason},
@@ -214,7 +215,7 @@ export async function requestCancel(
       finished_at = case when status = 'queued' then now() end
     where tenant_id = ${tenantId} and id = ${id}
       and status in ('queued', 'running') and cancel_requested_at is null
-    returning status, epoch
+    returning status, epoch, chat_id as "chatId"
   `.execute(tx);
   const accepted = rows[0];
   if (!accepted) return explainRefusal(tx, tenantId, id);
@@ -222,6 +223,16 @@ export async function requestCancel(
     await sql`select pg_notify(${CANCEL_CHANNEL}, ${id})`.execute(tx);
     return { outcome: "signalled", epoch: accepted.epoch };
   }
+  await endQueued(tx, { tenantId, generationId: id, chatId: accepted.chatId });
+  return { outcome: "cancelled", epoch: accepted.epoch };
+}
+
+/** A run that went back into the line may have prepared an audit: that ends with it. What it streamed was taken back. */
+async function endQueued(
+  tx: Tx,
+  { tenantId, generationId, chatId }: { tenantId: string; generationId: string; chatId: string | null },
+): Promise<void> {
+  await finishAudit(tx, { tenantId, generationId, chatId, status: "cancelled", errorCode: null, auditPatch: {} });
   const cancelled: NewEvent = {
     type: "generation.cancelled",
     data: {
@@ -232,8 +243,7 @@ export async function requestCancel(
       error: null,
     },
   };
-  await appendEvents(tx, { tenantId, generationId: id, events: [cancelled] });
-  return { outcome: "cancelled", epoch: accepted.epoch };
+  await appendEvents(tx, { tenantId, generationId, events: [cancelled] });
 }
 
 async function explainRefusal(tx: Tx, tenantId: string, id: string): Promise<CancelOutcome> {
