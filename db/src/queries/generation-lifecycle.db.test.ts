@@ -177,6 +177,17 @@ describe("ending a generation", () => {
     ]);
   });
 
+  it("leaves the active reply where it is when a retry beside it is cancelled", async () => {
+    const first = await claimNew();
+    await asWorker((tx) => endGeneration(tx, ending(first, "cancelled", "One, two")));
+    const retry = await claimNew();
+    await asWorker((tx) => endGeneration(tx, ending(retry, "cancelled", "One")));
+    expect(await replies()).toMatchObject([
+      { content: "One, two", variant: 0, active: true, partial: true },
+      { content: "One", variant: 1, active: false, partial: true },
+    ]);
+  });
+
   it("drops tool calls of a run that did not complete", async () => {
     const claim = await claimNew();
     const call = { id: "call_1", name: "look", arguments: '{"at":' };

@@ -15,9 +15,9 @@ export interface Reply {
 }
 
 /**
- * Stores what was streamed, once, behind the message it answers; nothing streamed, nothing stored. A completed reply and
- * a cancelled one's partial text become the active variant of their position; a failed one's text is only shown.
- * Returns the message id.
+ * Stores what was streamed, once, behind the message it answers; nothing streamed, nothing stored. A completed reply
+ * becomes the active variant of its position, a cancelled one's partial text only where none is active yet: stopping a
+ * retry must not cost the reply that stood there. A failed one's text is only shown. Returns the message id.
  */
 export async function storeReply(tx: Tx, reply: Reply): Promise<string | null> {
   // Half a tool call would poison every later turn: calls are kept only of a run that completed.
@@ -25,8 +25,8 @@ export async function storeReply(tx: Tx, reply: Reply): Promise<string | null> {
   if (reply.text.trim() === "" && toolCalls.length === 0) return null;
   const position = await positionBehind(tx, reply);
   if (!position) return null;
-  const active = reply.status !== "failed";
-  if (active) await deactivateVariants(tx, reply, position);
+  const active = reply.status === "completed" || (reply.status === "cancelled" && !position.taken);
+  if (active && position.taken) await deactivateVariants(tx, reply, position);
   const id = uuidv7();
   await tx
     .insertInto("messages")
@@ -55,6 +55,8 @@ interface Position {
   readonly branch: number;
   readonly seq: number;
   readonly variant: number;
+  /** Another reply is the active one here. */
+  readonly taken: boolean;
   readonly speaker: string | null;
 }
 
@@ -64,6 +66,9 @@ async function positionBehind(tx: Tx, reply: Reply): Promise<Position | null> {
       (select coalesce(max(sibling.variant) + 1, 0) from messages as sibling
        where sibling.tenant_id = ${reply.tenantId} and sibling.chat_id = input.chat_id
          and sibling.branch = input.branch and sibling.seq = input.seq + 1) as variant,
+      exists (select from messages as sibling
+       where sibling.tenant_id = ${reply.tenantId} and sibling.chat_id = input.chat_id
+         and sibling.branch = input.branch and sibling.seq = input.seq + 1 and sibling.active) as taken,
       (select name from characters join chats on chats.character_id = characters.id
        where chats.tenant_id = ${reply.tenantId} and characters.tenant_id = ${reply.tenantId}
          and chats.id = input.chat_id) as speaker
