@@ -1,4 +1,12 @@
-import { claimGeneration, findGeneration, markDispatched, newId, withTenant } from "@shiftwork/db";
+import {
+  appendEvents,
+  claimGeneration,
+  findGeneration,
+  markDispatched,
+  newId,
+  requestCancel,
+  withTenant,
+} from "@shiftwork/db";
 import { insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
 import { startFakeOpenAi, type FakeOpenAi } from "@shiftwork/providers/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
@@ -77,6 +85,28 @@ describe("the reconciler", () => {
     expect(await generation(id)).toMatchObject({ status: "running" });
     await reconcileOnce({ deadAfterMs: 0 });
     expect(await generation(id)).toMatchObject({ status: "queued", epoch: 1 });
+  });
+});
+
+describe("the reconciler, when one generation cannot be put right", () => {
+  it("still puts right the others, those past their deadline included, and then says what failed", async () => {
+    const broken = await claimAs(newId());
+    await withTenant(bench.api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, broken, null));
+    await withTenant(bench.worker.db, chat.tenantId, async (tx) => {
+      const events = [{ type: "message.delta", data: { delta: "Half", index: 0 } }] as const;
+      await appendEvents(tx, { tenantId: chat.tenantId, generationId: broken, events });
+      const stray = { id: newId(), chat_id: chat.chatId, seq: 9, generation_id: broken, tenant_id: chat.tenantId };
+      await tx
+        .insertInto("messages")
+        .values({ ...stray, role: "assistant", content: "x", tool_calls: [], meta: {} })
+        .execute();
+    });
+    chat = await bench.chatWith(fake.baseUrl);
+    const lost = await claimAs(newId());
+    const late = await insertTestGeneration(bench.api.db, chat, -1);
+    await expect(reconcileOnce()).rejects.toThrow(/messages_one_reply_per_generation/);
+    expect(await generation(lost)).toMatchObject({ status: "queued", epoch: 1 });
+    expect(await generation(late)).toMatchObject({ status: "failed", errorCode: "DEADLINE_EXCEEDED" });
   });
 });
 

@@ -9,6 +9,7 @@ import {
   type Db,
 } from "@shiftwork/db";
 import type { Queue } from "@shiftwork/platform";
+import { eachInTurn } from "./each-in-turn.ts";
 import { endHeldRun, takeOver } from "./take-over.ts";
 
 export interface ReconcileOptions {
@@ -25,25 +26,24 @@ export interface ReconcileOptions {
 /** Rows looked at per pass and kind; the next pass takes the rest. */
 const BATCH = 500;
 
-/** Puts right what a crash left: the only thing in the system that runs a generation again. One leader calls it. */
+/**
+ * Puts right what a crash left: the only thing in the system that runs a generation again. One leader calls it. What
+ * cannot be put right is thrown at the end, so that one broken generation costs no other its deadline.
+ */
 export async function reconcile(options: ReconcileOptions): Promise<void> {
-  await takeFromDeadWorkers(options);
-  await endPastDeadline(options);
-  await redispatchLost(options);
-  await removeSilentWorkers(options.db);
+  const parts = [takeFromDeadWorkers, endPastDeadline, redispatchLost, forgetSilentWorkers];
+  await eachInTurn(parts, (part) => part(options));
 }
 
 async function takeFromDeadWorkers({ db, deadAfterMs }: ReconcileOptions): Promise<void> {
-  for (const run of await findRunsOfDeadWorkers(db, deadAfterMs, BATCH)) {
-    await withTenant(db, run.tenantId, (tx) => takeOver(tx, run));
-  }
+  const runs = await findRunsOfDeadWorkers(db, deadAfterMs, BATCH);
+  await eachInTurn(runs, (run) => withTenant(db, run.tenantId, (tx) => takeOver(tx, run)));
 }
 
 async function endPastDeadline({ db, deadlineGraceMs }: ReconcileOptions): Promise<void> {
-  for (const run of await findPastDeadline(db, deadlineGraceMs, BATCH)) {
-    const error = problem("DEADLINE_EXCEEDED", "The reply was not finished by the deadline.");
-    await withTenant(db, run.tenantId, (tx) => endHeldRun(tx, run, "failed", error));
-  }
+  const error = problem("DEADLINE_EXCEEDED", "The reply was not finished by the deadline.");
+  const runs = await findPastDeadline(db, deadlineGraceMs, BATCH);
+  await eachInTurn(runs, (run) => withTenant(db, run.tenantId, (tx) => endHeldRun(tx, run, "failed", error)));
 }
 
 /** A job the queue does not know any more (flushed, finished without a claim) goes out again under a new epoch. */
@@ -51,4 +51,8 @@ async function redispatchLost({ db, queue, unclaimedAfterMs }: ReconcileOptions)
   for (const generation of await findUnclaimed(db, unclaimedAfterMs, BATCH)) {
     if ((await queue.state(generation)) === "gone") await undoDispatch(db, generation);
   }
+}
+
+async function forgetSilentWorkers({ db }: ReconcileOptions): Promise<void> {
+  await removeSilentWorkers(db);
 }

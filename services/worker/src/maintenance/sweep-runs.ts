@@ -1,6 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { findRunsOfWorker, heartbeat, withTenant, type Db, type WorkerRow } from "@shiftwork/db";
 import type { ActiveRuns } from "../generation/active-runs.ts";
+import { eachInTurn } from "./each-in-turn.ts";
 import { takeOver } from "./take-over.ts";
 
 /**
@@ -19,7 +20,6 @@ export async function sweepRuns(db: Db, worker: WorkerRow, activeRuns: ActiveRun
     else if (row.cancelRequested) activeRuns.abort(run.generationId, "cancelled");
   }
   const here = new Set(activeRuns.list().map((run) => run.generationId));
-  for (const run of held.values()) {
-    if (!here.has(run.generationId)) await withTenant(db, run.tenantId, (tx) => takeOver(tx, run));
-  }
+  const givenUp = [...held.values()].filter((run) => !here.has(run.generationId));
+  await eachInTurn(givenUp, (run) => withTenant(db, run.tenantId, (tx) => takeOver(tx, run)));
 }
