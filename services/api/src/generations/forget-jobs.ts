@@ -1,3 +1,4 @@
+import { encodeId } from "@shiftwork/contracts";
 import type { StoppedGeneration } from "@shiftwork/db";
 import type { ApiDependencies } from "../api-dependencies.ts";
 
@@ -13,7 +14,7 @@ export async function forgetJobs(
     generations.map((generation) =>
       queue.remove(generation).catch((error: unknown) => {
         logger.warn(
-          { err: error, generationId: generation.generationId },
+          { err: error, generationId: encodeId("generation", generation.generationId) },
           "a cancelled job was not taken out of the queue",
         );
       }),
