@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { sql } from "kysely";
 import { assertRoleIsBound, openDatabase, type Database, type ServiceRole } from "./client.ts";
-import {
-  insertTestChat,
-  insertTestGeneration,
-  openTestDatabase,
-  type TestChat,
-  type TestDatabase,
-} from "./testing/index.ts";
+import { insertOneOfEverything } from "./testing/one-of-everything.ts";
+import { insertTestChat, openTestDatabase, type TestChat, type TestDatabase } from "./testing/index.ts";
 import { withTenant } from "./transaction.ts";
 
 let test: TestDatabase;
@@ -22,7 +17,7 @@ beforeAll(async () => {
   }
   mine = await insertTestChat(open.shiftwork_admin.db, open.shiftwork_api.db);
   theirs = await insertTestChat(open.shiftwork_admin.db, open.shiftwork_api.db);
-  await insertTestGeneration(open.shiftwork_api.db, theirs);
+  await insertOneOfEverything(open.shiftwork_admin.db, open.shiftwork_api.db, theirs);
 });
 
 afterAll(async () => {
@@ -49,7 +44,24 @@ const WORKER_SEES = new Set([
   "leases",
 ]);
 
+/** Tables of the cluster, not of a tenant: the API may not read them at all. */
+const WITHOUT_TENANT = new Set(["workers", "leases"]);
+
 describe("row-level security", () => {
+  it("has something of the other tenant to hide in every table", async () => {
+    const names = (await tablesOf(open.shiftwork_owner)).filter((name) => !WITHOUT_TENANT.has(name));
+    const empty: string[] = [];
+    await open.shiftwork_owner.client.begin(async (tx) => {
+      await tx`set local role none`;
+      for (const name of names) {
+        const column = name === "tenants" ? "id" : "tenant_id";
+        const rows = await tx`select from ${tx(name)} where ${tx(column)} = ${theirs.tenantId} limit 1`;
+        if (rows.length === 0) empty.push(name);
+      }
+    });
+    expect(empty).toEqual([]);
+  });
+
   it("is enabled and forced on every table", async () => {
     const rows = await open.shiftwork_owner.client<{ name: string }[]>`
       select relname as name from pg_class
