@@ -312,7 +312,12 @@ interface IdempotencyKeysTable {
 
 /** What is learned after the request left; merged into the document when it is read. */
 export interface AuditPatch {
-  readonly usage?: { readonly inputTokens: number | null; readonly outputTokens: number | null };
+  /** As the provider reported it; absent when it did not. */
+  readonly usage?: {
+    readonly inputTokens: number | null;
+    readonly outputTokens: number | null;
+    readonly cacheReadTokens: number | null;
+  };
 }
 
 interface PromptContextAuditsTable {

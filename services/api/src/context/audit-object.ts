@@ -44,7 +44,7 @@ function factsOf(row: AuditRow): Parameters<typeof promptContextAudit>[0] {
     model: row.model,
     usage: {
       estimated: { inputTokens: row.promptTokens },
-      reported: usage ? { cacheReadTokens: null, ...usage } : null,
+      reported: usage ?? null,
     },
   };
 }

@@ -15,6 +15,8 @@ export interface ReplyWriterOptions {
 export interface ReplyWriter {
   readonly text: string;
   readonly firstTokenAt: Date | null;
+  /** A batch was refused or lost: readers have not seen all of `text`. */
+  readonly broken: boolean;
   writeText(delta: string): void;
   write(event: NewEvent): void;
   /** Writes what is left and waits for it. Safe twice. */
@@ -66,6 +68,9 @@ export function createReplyWriter(options: ReplyWriterOptions): ReplyWriter {
     },
     get firstTokenAt() {
       return firstTokenAt;
+    },
+    get broken() {
+      return broken;
     },
     writeText(delta) {
       text += delta;

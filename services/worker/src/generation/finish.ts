@@ -1,5 +1,14 @@
 import { problem, type Problem, type TerminalStatus } from "@shiftwork/contracts";
-import { endGeneration, NO_USAGE, prepareAudit, requeueRun, withTenant, type Ended, type Ending } from "@shiftwork/db";
+import {
+  endGeneration,
+  NO_USAGE,
+  prepareAudit,
+  requeueRun,
+  withTenant,
+  type Ended,
+  type Ending,
+  type Usage,
+} from "@shiftwork/db";
 import type { Outcome } from "./outcome.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
 import { auditOf, contextOf } from "./store-audit.ts";
@@ -8,6 +17,8 @@ import { whileDatabaseIsAway } from "./while-database-is-away.ts";
 /** Writes what came of a run: reply, usage, audit and status in one transaction under this attempt's fence. */
 export async function finish(run: Run, outcome: Outcome, deps: RunDependencies): Promise<Outcome> {
   await run.writer.close();
+  // What readers never saw must not be stored: the sweep finds the run and puts it back, or ends it with what they saw.
+  if (run.writer.broken) return { kind: "fenced" };
   switch (outcome.kind) {
     case "completed":
       return end(run, "completed", null, deps);
@@ -61,7 +72,6 @@ function endOnce(run: Run, ending: Ending, deps: RunDependencies): Promise<Ended
 
 function endingOf(run: Run, status: TerminalStatus, error: Problem | null): Ending {
   const { claim, facts, report, writer } = run;
-  const { inputTokens, outputTokens } = facts.usage;
   return {
     tenantId: claim.tenantId,
     generationId: claim.generationId,
@@ -76,6 +86,10 @@ function endingOf(run: Run, status: TerminalStatus, error: Problem | null): Endi
     firstTokenAt: writer.firstTokenAt,
     context: report && contextOf(report),
     stages: report && [...report.stages],
-    auditPatch: { usage: { inputTokens, outputTokens } },
+    auditPatch: isReported(facts.usage) ? { usage: facts.usage } : {},
   };
+}
+
+function isReported(usage: Usage): boolean {
+  return Object.values(usage).some((tokens) => tokens !== null);
 }

@@ -217,6 +217,40 @@ describe("a run", () => {
     expect(await replies(chat)).toMatchObject([{ content: "Nul: \uFFFD." }]);
   });
 
+  it("whose events cannot be written stores nothing that no reader saw, and is given up", async () => {
+    const fake = await fakeProvider({ script: { kind: "words", words: ["Unseen"] } });
+    const chat = await bench.chatWith(fake.baseUrl);
+    await bench.admin.client.begin(async (tx) => {
+      await tx`set local role none`;
+      await tx.unsafe(`
+        create function refuse_delta() returns trigger language plpgsql as $$ begin raise 'the disk is full'; end $$;
+        create trigger refuse_delta before insert on generation_events for each row
+        when (new.type = 'message.delta' and new.tenant_id = '${chat.tenantId}') execute function refuse_delta();
+      `);
+    });
+    const id = await insertTestGeneration(bench.api.db, chat);
+    const events = await bench.ended(chat, id);
+    expect(streamed(events)).toBe("");
+    expect(await generation(chat, id)).toMatchObject({ status: "failed", errorCode: "WORKER_LOST" });
+    expect(await replies(chat)).toEqual([]);
+  });
+
+  it("leaves in its audit what the provider reported, and nothing when it reported nothing", async () => {
+    const usage = { prompt_tokens: 21, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 16 } };
+    const fake = await fakeProvider({
+      script: [
+        { kind: "words", words: ["One"], usage },
+        { kind: "words", words: ["Two"], usage: null },
+      ],
+    });
+    const chat = await bench.chatWith(fake.baseUrl);
+    await bench.ended(chat, await insertTestGeneration(bench.api.db, chat));
+    const reported = { inputTokens: 21, outputTokens: 3, cacheReadTokens: 16 };
+    expect((await audits(chat)).finished?.patch).toEqual({ usage: reported });
+    await bench.ended(chat, await insertTestGeneration(bench.api.db, chat));
+    expect((await audits(chat)).finished?.patch).toEqual({});
+  });
+
   it("continues a chat: the reply of one turn is history in the next", async () => {
     const fake = await fakeProvider({ script: { kind: "words", words: ["The lamp is lit."] } });
     const chat = await bench.chatWith(fake.baseUrl);
