@@ -104,6 +104,8 @@ export async function deleteChat(
   const stopped = await stopGenerations(tx, tenantId, chat.id);
   await deleteStoredAnswers(tx, tenantId, chat);
   await deleteTraces(tx, tenantId, chat.id);
+  // The record of an imported chat keeps the file's name, which is its title.
+  await sql`delete from imports where tenant_id = ${tenantId} and result->>'chatId' = ${chat.id}`.execute(tx);
   await sql`
     update generations set chat_id = null, metadata = null, cancel_reason = null,
       error = case when error is not null then error || '{"params": {}}' end

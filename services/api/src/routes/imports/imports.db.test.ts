@@ -53,6 +53,15 @@ test("a lorebook applies everywhere, or where the form says", async () => {
   expect((await get(`/lorebooks/${bound["lorebookId"]}`)).body["bindings"]).toEqual([{ chatId }]);
 });
 
+test("deleting an imported chat deletes the record of its import, and no other", async () => {
+  const card = await upload({ name: "mira.json", bytes: CARD_FILE });
+  const answer = await upload({ name: "what nobody may find.jsonl", bytes: CHAT_FILE });
+  const path = `/api/v2/chats/${createdBy(answer)["chatId"]}`;
+  expect((await api.call("DELETE", path, { key: tenant.key })).status).toBe(204);
+  expect((await get(`/imports/${answer.body.id}`)).body).toMatchObject({ code: "IMPORT_NOT_FOUND" });
+  expect((await get(`/imports/${card.body.id}`)).status).toBe(200);
+});
+
 test("a chat keeps order, names, variants and hidden rows, and reports broken lines", async () => {
   const lines = [
     '{"user_name":"U","character_name":"C","chat_metadata":{"note":"x"}}',
