@@ -4,6 +4,7 @@ export { LATEST_MIGRATION, migrate } from "./migrate.ts";
 export { findApiKey, insertApiKey, type ApiKey, type NewApiKey } from "./queries/api-keys.ts";
 export { bumpChatRevision, lockChat } from "./queries/chat-revision.ts";
 export {
+  findAllTenants,
   findRecentlyActiveTenants,
   findUnclaimed,
   findUndispatched,

@@ -72,6 +72,12 @@ export async function undoDispatch(db: Db, generation: Undispatched): Promise<vo
   `.execute(db);
 }
 
+/** Every tenant there is. */
+export async function findAllTenants(db: Db): Promise<readonly string[]> {
+  const rows = await db.selectFrom("tenants").select("id").orderBy("id").execute();
+  return rows.map((row) => row.id);
+}
+
 /** Tenants whose generations ended in the last hour: whose event buffers may hold something to expire. */
 export async function findRecentlyActiveTenants(db: Db): Promise<readonly string[]> {
   const { rows } = await sql<{ tenantId: string }>`

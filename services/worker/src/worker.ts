@@ -7,7 +7,7 @@ import { createLeader, type Leader } from "./dispatch/leader.ts";
 import { createActiveRuns, type ActiveRuns } from "./generation/active-runs.ts";
 import type { RunDependencies } from "./generation/run-state.ts";
 import { createLoop, type Loop } from "./loop.ts";
-import { expire } from "./maintenance/expire.ts";
+import { expire, expireEverywhere } from "./maintenance/expire.ts";
 import { reconcile } from "./maintenance/reconcile.ts";
 import { sweepRuns } from "./maintenance/sweep-runs.ts";
 import { createJobHandler } from "./queue/handle-job.ts";
@@ -28,6 +28,7 @@ export interface RunningWorker {
 }
 
 const EXPIRE_INTERVAL_MS = 60_000;
+const EXPIRE_EVERYWHERE_INTERVAL_MS = 3_600_000;
 
 /** Wires the stations and starts them; opens nothing and closes only what it opened. */
 export async function startWorker(deps: WorkerDependencies): Promise<RunningWorker> {
@@ -71,7 +72,7 @@ function runDependencies(deps: WorkerDependencies, activeRuns: ActiveRuns): RunD
   };
 }
 
-type Loops = Readonly<Record<"sweep" | "dispatch" | "reconcile" | "expire", Loop>>;
+type Loops = Readonly<Record<"sweep" | "dispatch" | "reconcile" | "expire" | "expireEverywhere", Loop>>;
 
 function createLoops(deps: WorkerDependencies, activeRuns: ActiveRuns, leader: Leader): Loops {
   const { config, queue, logger } = deps;
@@ -115,6 +116,12 @@ function createLoops(deps: WorkerDependencies, activeRuns: ActiveRuns, leader: L
       runOnce: asLeader(() => expire(db, config.EVENT_RETENTION_MS)),
       onError,
     }),
+    expireEverywhere: createLoop({
+      name: "expireEverywhere",
+      intervalMs: EXPIRE_EVERYWHERE_INTERVAL_MS,
+      runOnce: asLeader(() => expireEverywhere(db, config.EVENT_RETENTION_MS)),
+      onError,
+    }),
   };
 }
 
@@ -143,7 +150,8 @@ interface Parts {
 async function stop(parts: Parts, drainMs: number): Promise<void> {
   const { deps, activeRuns, leader, loops, listeners, consumer } = parts;
   // Somebody else leads and takes the line over at once; this worker only ends what it runs.
-  await Promise.all([loops.dispatch.stop(), loops.reconcile.stop(), loops.expire.stop()]);
+  const { sweep, ...led } = loops;
+  await Promise.all(Object.values(led).map((loop) => loop.stop()));
   await leader.close();
   await consumer.pause();
   const running = activeRuns.list().length;
@@ -152,7 +160,7 @@ async function stop(parts: Parts, drainMs: number): Promise<void> {
   await activeRuns.settled();
   clearTimeout(drain);
   await consumer.close();
-  await loops.sweep.stop();
+  await sweep.stop();
   await listeners();
   await removeWorker(deps.database.db, deps.row.id);
 }

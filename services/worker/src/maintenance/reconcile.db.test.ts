@@ -12,7 +12,7 @@ import { startFakeOpenAi, type FakeOpenAi } from "@shiftwork/providers/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { createActiveRuns } from "../generation/active-runs.ts";
 import { openBench, type Bench } from "../testing/worker-under-test.ts";
-import { expire } from "./expire.ts";
+import { expire, expireEverywhere } from "./expire.ts";
 import { reconcile } from "./reconcile.ts";
 import { sweepRuns } from "./sweep-runs.ts";
 
@@ -130,7 +130,7 @@ describe("a worker's sweep", () => {
   });
 });
 
-it("expiry removes events and idempotency keys past their time, and only those", async () => {
+it("expiry removes events and idempotency keys past their time, and only those, of silent tenants too", async () => {
   const worker = await bench.startWorker();
   const id = await insertTestGeneration(bench.api.db, chat);
   await bench.ended(chat, id);
@@ -152,14 +152,29 @@ it("expiry removes events and idempotency keys past their time, and only those",
         })
         .execute(),
     );
+  const keysLeft = async () =>
+    (
+      await withTenant(bench.api.db, chat.tenantId, (tx) =>
+        tx.selectFrom("idempotency_keys").select("key").orderBy("key").execute(),
+      )
+    ).map((row) => row.key);
   await key("old", new Date(Date.now() - 1_000));
   await key("new", new Date(Date.now() + 60_000));
   await expire(bench.worker.db, 60_000);
   expect((await bench.events.read(chat.tenantId, id, 0, 100)).length).toBeGreaterThan(0);
   await expire(bench.worker.db, 0);
   expect(await bench.events.read(chat.tenantId, id, 0, 100)).toEqual([]);
-  const keys = await withTenant(bench.api.db, chat.tenantId, (tx) =>
-    tx.selectFrom("idempotency_keys").select("key").execute(),
+  expect(await keysLeft()).toEqual(["new"]);
+  await withTenant(bench.worker.db, chat.tenantId, (tx) =>
+    tx
+      .updateTable("generations")
+      .set({ finished_at: new Date(0) })
+      .where("tenant_id", "=", chat.tenantId)
+      .execute(),
   );
-  expect(keys).toEqual([{ key: "new" }]);
+  await key("old", new Date(Date.now() - 1_000));
+  await expire(bench.worker.db, 0);
+  expect(await keysLeft()).toEqual(["new", "old"]);
+  await expireEverywhere(bench.worker.db, 0);
+  expect(await keysLeft()).toEqual(["new"]);
 });
