@@ -48,7 +48,9 @@ export interface LiveAppend extends Omit<EventsToAppend, "first"> {
 /**
  * Appends behind `afterSeq`, but only while the attempt that holds `fence` is the running one; false = it is not any more
  * and nothing was written, so a worker that was taken for dead cannot write into its successor's stream. Numbers are the
- * writer's own, so a batch whose commit was not answered can be written again without doubling it.
+ * writer's own, so a batch whose commit was not answered can be written again without doubling it. The row stays locked
+ * till the commit: what ends the run, or deletes its chat, comes before these events and stops them, or after them and
+ * finds them. Lock the chat first when the transaction also writes to it.
  */
 export async function appendEventsFenced(tx: Tx, append: LiveAppend): Promise<boolean> {
   const { tenantId, generationId, fence, afterSeq, events } = append;
@@ -56,6 +58,7 @@ export async function appendEventsFenced(tx: Tx, append: LiveAppend): Promise<bo
     with mine as (
       select from generations
       where tenant_id = ${tenantId} and id = ${generationId} and status = 'running' and fence = ${fence}
+      for share
     ),
     written as (
       insert into generation_events (tenant_id, generation_id, seq, type, data)

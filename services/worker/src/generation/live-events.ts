@@ -1,25 +1,33 @@
 import type { NewEvent } from "@shiftwork/contracts";
-import { appendEventsFenced, withTenant, type Claim, type Db, type Tx } from "@shiftwork/db";
+import { appendEventsFenced, lockChat, withTenant, type Claim, type Db, type Tx } from "@shiftwork/db";
 import { whileDatabaseIsAway } from "./while-database-is-away.ts";
 
 /** A run's own events, one batch after the other. */
 export interface LiveEvents {
   /**
-   * Writes the next events, and `also` in the same transaction; false = this attempt may not write any more and nothing
-   * was. Tries again while the database is away: the numbers are the run's own, so nothing is written twice.
+   * Writes the next events; false = this attempt may not write any more and nothing was written. Tries again while the
+   * database is away: the numbers are the run's own, so nothing is written twice.
    */
-  append(events: readonly NewEvent[], also?: (tx: Tx) => Promise<void>): Promise<boolean>;
+  append(events: readonly NewEvent[], more?: InTheSameTransaction): Promise<boolean>;
+}
+
+export interface InTheSameTransaction {
+  /** Runs behind the events, if they were written. */
+  readonly also: (tx: Tx) => Promise<void>;
+  /** It writes to the chat: the chat is locked before the generation, as everywhere. Default false. */
+  readonly touchesChat?: boolean;
 }
 
 export function createLiveEvents(db: Db, claim: Claim): LiveEvents {
-  const { tenantId, generationId, fence } = claim;
+  const { tenantId, generationId, chatId, fence } = claim;
   let lastSeq = claim.lastSeq;
   return {
-    async append(events, also) {
+    async append(events, more) {
       const mine = await whileDatabaseIsAway(() =>
         withTenant(db, tenantId, async (tx) => {
+          if (more?.touchesChat && !(await lockChat(tx, tenantId, chatId))) return false;
           const written = await appendEventsFenced(tx, { tenantId, generationId, fence, afterSeq: lastSeq, events });
-          if (written) await also?.(tx);
+          if (written) await more?.also(tx);
           return written;
         }),
       );

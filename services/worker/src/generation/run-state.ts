@@ -48,7 +48,7 @@ export function beginRun(claim: Claim, active: ActiveRun, deps: RunDependencies)
       const { firstTokenAt } = writer;
       if (firstTokenRecorded || firstTokenAt === null) return events.append(batch);
       firstTokenRecorded = true;
-      return events.append(batch, (tx) => recordFirstToken(tx, claim, firstTokenAt));
+      return events.append(batch, { also: (tx) => recordFirstToken(tx, claim, firstTokenAt) });
     },
     onBroken: (error) => {
       log.warn({ err: error }, "live events cannot be written; the run gives way");

@@ -74,9 +74,12 @@ async function audit(run: Run): Promise<void> {
   const report = reportAssembly(present(run.assembly));
   run.report = report;
   refuseWhatMustNotLeave(report, run.claim.request.expectedHash);
-  const written = await run.events.append([preparedEvent(report)], async (tx) => {
-    await prepareAudit(tx, auditOf(run.claim, report));
-    await recordContext(tx, run.claim, { context: contextOf(report), stages: report.stages });
+  const written = await run.events.append([preparedEvent(report)], {
+    touchesChat: true,
+    async also(tx) {
+      await prepareAudit(tx, auditOf(run.claim, report));
+      await recordContext(tx, run.claim, { context: contextOf(report), stages: report.stages });
+    },
   });
   if (!written) throw new RunAborted("fenced");
   run.auditPrepared = true;
