@@ -7,6 +7,9 @@ import type { Tables } from "./tables.ts";
 /** How long a closing pool waits for statements under way, in seconds. */
 const END_WITHIN = { timeout: 5 };
 
+/** A process that is frozen inside a transaction loses it, and with it the locks others wait for. */
+const FROZEN_AFTER_MS = 5_000;
+
 /** The roles the services run as; none of them can bypass row-level security. */
 export type ServiceRole = "shiftwork_api" | "shiftwork_worker" | "shiftwork_admin" | "shiftwork_owner";
 
@@ -63,7 +66,11 @@ function connect(options: DatabaseOptions, more: ConnectionOptions): Client {
     connect_timeout: 10,
     onnotice: () => {},
     types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
-    connection: { role: options.role, application_name: options.applicationName },
+    connection: {
+      role: options.role,
+      application_name: options.applicationName,
+      idle_in_transaction_session_timeout: FROZEN_AFTER_MS,
+    },
     ...more,
   });
 }

@@ -34,7 +34,13 @@ it("a chat that is deleted while its reply streams leaves no event behind", asyn
   const committing = gate();
   const events = [{ type: "message.delta", data: { delta: "secret", index: 0 } }] as const;
   const writing = withTenant(worker.db, tenantId, async (tx) => {
-    await appendEventsFenced(tx, { tenantId, generationId, fence: claim?.fence ?? 0, events });
+    await appendEventsFenced(tx, {
+      tenantId,
+      generationId,
+      fence: claim?.fence ?? 0,
+      afterSeq: claim?.lastSeq ?? 0,
+      events,
+    });
     written.resolve();
     await committing.promise;
   });

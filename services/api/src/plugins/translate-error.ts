@@ -19,7 +19,10 @@ const FRAMEWORK_CODES: { readonly [code: string]: readonly [ErrorCode, string] }
 
 /** SQLSTATEs and driver codes that mean the database is away, restarting, or overloaded: nothing was committed. */
 const DATABASE_AWAY =
-  /^(08...|53...|57P0[123]|40001|40P01|CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|ENOENT)$/;
+  /^(08...|53...|57P0[123]|25P03|40001|40P01|CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|ENOENT)$/;
+
+/** SQLSTATE of a foreign key without its row: it was there when it was looked up. */
+const REFERENCE_GONE = "23503";
 
 /** Turns whatever was thrown into the problem to answer. What is not known becomes `INTERNAL`, without its message. */
 export function translateError(error: unknown): HttpProblem {
@@ -34,6 +37,8 @@ export function translateError(error: unknown): HttpProblem {
   if (DATABASE_AWAY.test(code)) {
     return new HttpProblem("SERVICE_UNAVAILABLE", "The database does not answer; try again.", { retryAfterSeconds: 1 });
   }
+  if (code === REFERENCE_GONE)
+    return new HttpProblem("NOT_FOUND", "Something the request refers to was deleted meanwhile.");
   return new HttpProblem("INTERNAL", "The request failed on our side; its id stands in our log.");
 }
 

@@ -11,14 +11,17 @@ export async function whileDatabaseIsAway<T>(write: () => Promise<T>): Promise<T
     try {
       return await write();
     } catch (error) {
-      if (!isConnectionLoss(error) || performance.now() > giveUpAt) throw error;
+      if (!passes(error) || performance.now() > giveUpAt) throw error;
       await delay(PAUSE_MS);
     }
   }
 }
 
-/** postgres.js names lost connections; class 57P = the server shuts down or starts up. */
-function isConnectionLoss(error: unknown): boolean {
+/**
+ * The driver names lost connections. Of the server's codes: 57P = it shuts down or starts up, 53 = it is out of something,
+ * 25P03 = it ended a transaction this process slept in, 40001 and 40P01 = another transaction won.
+ */
+function passes(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return /^(CONNECTION_|CONNECT_TIMEOUT$|57P|ECONNREFUSED$|ECONNRESET$|EPIPE$)/.test(code);
+  return /^(CONNECTION_|CONNECT_TIMEOUT$|57P|53|25P03$|40001$|40P01$|ECONNREFUSED$|ECONNRESET$|EPIPE$)/.test(code);
 }
