@@ -63,26 +63,26 @@ describe("abort before the answer", () => {
 
   it("ends the wait for the resolver, and leaves no dead connection to the next call", async () => {
     const server = await fake({ kind: "words", words: WORDS });
-    let onSecond = (): void => {};
-    const second = new Promise<void>((resolve) => (onSecond = resolve));
-    let lookups = 0;
-    const stuckTwice = createOpenAiCompatible({
+    let stuck = true;
+    let onLookup = (): void => {};
+    const stuckFirst = createOpenAiCompatible({
       resolve: () => {
-        lookups += 1;
-        if (lookups === 2) onSecond();
-        return lookups <= 2 ? new Promise(() => {}) : Promise.resolve([{ address: "127.0.0.1", family: 4 }]);
+        onLookup();
+        return stuck ? new Promise(() => {}) : Promise.resolve([{ address: "127.0.0.1", family: 4 }]);
       },
     });
     const baseUrl = `http://model.example:${portOf(server)}/v1`;
-    const sameTick = start({ baseUrl }, stuckTwice);
+    // Node 24 does not even look a name up for a request that is gone in the same tick; earlier ones do.
+    const sameTick = start({ baseUrl }, stuckFirst);
     sameTick.abort();
     expect(await sameTick.outcome).toBe(REASON);
-    const later = start({ baseUrl }, stuckTwice);
-    await second;
+    const lookedUp = new Promise<void>((resolve) => (onLookup = resolve));
+    const later = start({ baseUrl }, stuckFirst);
+    await lookedUp;
     later.abort();
     expect(await later.outcome).toBe(REASON);
-    expect(await start({ baseUrl }, stuckTwice).outcome).toBe(WORDS.join(""));
-    expect(lookups).toBe(3);
+    stuck = false;
+    expect(await start({ baseUrl }, stuckFirst).outcome).toBe(WORDS.join(""));
   });
 
   it("closes a connection that is still agreeing on TLS", async () => {
