@@ -56,7 +56,21 @@ export function createOpenAiCompatible(options: OpenAiCompatibleOptions = {}): P
 }
 
 function openPool(): Pools["guarded"] {
-  return { http: new HttpAgent(AGENT_OPTIONS), https: new HttpsAgent(AGENT_OPTIONS) };
+  return { http: keepConnected(new HttpAgent(AGENT_OPTIONS)), https: keepConnected(new HttpsAgent(AGENT_OPTIONS)) };
+}
+
+/**
+ * Node 24 gives the agent back the socket of a request that was destroyed before it got one, although that still waits for
+ * its name or its connection: the next call would wait with it.
+ */
+function keepConnected<A extends HttpAgent>(agent: A): A {
+  const keep = agent.keepSocketAlive.bind(agent);
+  agent.keepSocketAlive = (socket) => {
+    if (!("connecting" in socket && socket.connecting === true)) return keep(socket);
+    socket.destroy();
+    return false;
+  };
+  return agent;
 }
 
 function httpCall(call: StreamCall, pools: Pools, resolve: Resolve): HttpCall {
