@@ -4,7 +4,9 @@ import type { TokenBudgetExceeded } from "./errors.ts";
 import type { ShiftStep } from "./prompt.ts";
 import { largestOf } from "./shift/drop-until-fits.ts";
 import { likelyKeptMessageIds } from "./shift/likely-kept.ts";
-import type { MeasuredBlock } from "./shift/strategy.ts";
+import type { MeasuredBlock, ShiftContext } from "./shift/strategy.ts";
+import { run, type Plan } from "./shift/plan.ts";
+import { isBuiltIn } from "./shift/registry.ts";
 import { tieRanks } from "./shift/tie-ranks.ts";
 import { intercept } from "./stages/intercept.ts";
 import { lorebook } from "./stages/lorebook.ts";
@@ -95,8 +97,15 @@ export function runTokenize(assembly: Assembly): Assembly {
   const { blocks, counter, overheadTokens } = assembly;
   return {
     ...assembly,
-    blocks: tokenize({ blocks, counter, overheadTokens, budgetTokens: assembly.budget.budgetTokens }),
+    blocks: tokenize({ blocks, counter, overheadTokens, ...whatMustBeCounted(assembly) }),
   };
+}
+
+/** A strategy that is not known in its parts may keep any message, so everything is counted for it. */
+function whatMustBeCounted({ budget, strategy }: Assembly) {
+  if (!isBuiltIn(strategy)) return { budgetTokens: Infinity, leavesAnyway: () => false };
+  const budgetTokens = strategy.oldHistory === "counted" ? Infinity : budget.budgetTokens;
+  return { budgetTokens, leavesAnyway: strategy.leavesAnyway };
 }
 
 function shiftInput(assembly: Assembly, budgetTokens: number) {
@@ -113,19 +122,43 @@ function shiftInput(assembly: Assembly, budgetTokens: number) {
   };
 }
 
-/** Stage `shift`. */
-export function runShift(assembly: Assembly): Assembly {
-  return afterShift(assembly, shift(shiftInput(assembly, assembly.budget.budgetTokens)));
+function shiftContextOf({ input, counter, budget }: Assembly, signal: AbortSignal): ShiftContext {
+  return {
+    count: (block) => countBlock(counter, block),
+    contextLimit: budget.contextLimit,
+    summariser: input.summariser,
+    after: input.clock.after?.bind(input.clock),
+    signal,
+  };
+}
+
+/** Stage `shift`; waits only for strategies and summarisers that make it wait. */
+export function runShift(assembly: Assembly, signal: AbortSignal): Assembly | Promise<Assembly> {
+  return run(shifted(assembly, signal));
+}
+
+function* shifted(assembly: Assembly, signal: AbortSignal): Plan<Assembly> {
+  const { strategyOptions } = assembly.input.settings;
+  const lowWater = typeof strategyOptions["lowWater"] === "number" ? strategyOptions["lowWater"] : null;
+  const input = {
+    ...shiftInput(assembly, assembly.budget.budgetTokens),
+    lowWater,
+    anchorId: assembly.input.anchorId ?? null,
+  };
+  const result = yield* shift(input, shiftContextOf(assembly, signal));
+  const diagnostics = [...assembly.diagnostics, ...result.diagnostics];
+  return { ...afterShift(assembly, result), summary: result.summary, diagnostics };
 }
 
 /** Stage `intercept`. */
 export async function runIntercept(assembly: Assembly, signal: AbortSignal): Promise<Assembly> {
   const { interceptors } = assembly.input;
   if (interceptors.length === 0) return assembly;
-  const result = await intercept({ blocks: assembly.blocks, interceptors, counter: assembly.counter }, signal);
+  const after = assembly.input.clock.after?.bind(assembly.input.clock);
+  const result = await intercept({ blocks: assembly.blocks, interceptors, counter: assembly.counter, after }, signal);
   return {
     ...assembly,
-    blocks: tokenize({ ...assembly, blocks: result.blocks, budgetTokens: assembly.budget.budgetTokens }),
+    blocks: tokenize({ ...assembly, blocks: result.blocks, ...whatMustBeCounted(assembly) }),
     leftOut: [...assembly.leftOut, ...result.leftOut],
     diagnostics: [...assembly.diagnostics, ...result.diagnostics],
   };

@@ -1,21 +1,17 @@
 import type { LeftOutBlock } from "./block.ts";
+import type { Clock } from "./clock.ts";
 import { resolveBudget, type ResolvedBudget } from "./budget.ts";
 import type { Conversation } from "./conversation.ts";
 import type { TokenBudgetExceeded } from "./errors.ts";
 import type { ChatRequest, Interceptor, ShiftStep, StageReport } from "./prompt.ts";
 import type { Diagnostic } from "./reasons.ts";
 import type { AssemblySettings } from "./settings.ts";
-import { resolveStrategy } from "./shift/registry.ts";
+import { resolveStrategy, type ContextStrategyRegistry } from "./shift/registry.ts";
 import type { MeasuredBlock, Strategy } from "./shift/strategy.ts";
+import type { Summariser, SummaryFacts } from "./shift/summary/summariser.ts";
 import { countOverhead, createCounter, type Counter } from "./tokens/counter.ts";
 import { profileFor } from "./tokens/profiles.ts";
 import { wireTools } from "./wire/openai-chat.ts";
-
-/** Clock for stage timings only; what a prompt says about time comes from `settings.now`. */
-export interface Clock {
-  /** Milliseconds, monotonic. */
-  now(): number;
-}
 
 /** Everything a prompt depends on. Equal inputs give equal prompts. */
 export interface AssemblyInput {
@@ -24,6 +20,12 @@ export interface AssemblyInput {
   /** Plugins between `shift` and `recount`; empty by default. */
   readonly interceptors: readonly Interceptor[];
   readonly clock: Clock;
+  /** The strategies to choose from; default: the built-in ones. */
+  readonly strategies?: ContextStrategyRegistry | undefined;
+  /** The oldest history message that the branch's last finished generation kept; `null` or absent = not known. */
+  readonly anchorId?: string | null | undefined;
+  /** Writes summaries for `compress`; absent = it cannot compress. */
+  readonly summariser?: Summariser | null | undefined;
 }
 
 /** What one stage hands to the next. Never mutated: a stage answers with a new one. */
@@ -41,6 +43,8 @@ export interface Assembly {
   /** What was considered and is out, in the order it left. */
   readonly leftOut: readonly LeftOutBlock[];
   readonly shiftSteps: readonly ShiftStep[];
+  /** The summary that `shift` put in; `null` = none. */
+  readonly summary: SummaryFacts | null;
   readonly request: ChatRequest | null;
   /** Counted on the payload by `verify`; `null` before. */
   readonly promptTokens: number | null;
@@ -55,7 +59,7 @@ export function startAssembly(input: AssemblyInput): Assembly {
   const { settings } = input;
   const profile = profileFor(settings.model);
   const budget = resolveBudget(settings, profile);
-  const strategy = resolveStrategy(settings.contextStrategy, settings.strategyOptions);
+  const strategy = resolveStrategy(settings.contextStrategy, settings.strategyOptions, input.strategies);
   const counter = createCounter(profile);
   return {
     input,
@@ -67,6 +71,7 @@ export function startAssembly(input: AssemblyInput): Assembly {
     blocks: [],
     leftOut: [],
     shiftSteps: [],
+    summary: null,
     request: null,
     promptTokens: null,
     error: null,

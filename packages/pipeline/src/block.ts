@@ -67,6 +67,8 @@ export interface Block {
   readonly seq: number | null;
   /** Blocks that stay or leave together share one; `null` until grouped. */
   readonly groupId: string | null;
+  /** Marked by a person to be left out; only the strategy `manual` reads it. */
+  readonly manualExcluded?: boolean;
   readonly stage: StageName;
   readonly reason: IncludedReason;
   readonly reasonDetail: ReasonDetail | null;
@@ -75,6 +77,8 @@ export interface Block {
 /** A block with the whole cost of its wire message: framing, name, text and calls. */
 export interface CountedBlock extends Block {
   readonly tokens: number;
+  /** The cost before the text was shortened; absent = it was not. */
+  readonly originalTokens?: number;
 }
 
 /**

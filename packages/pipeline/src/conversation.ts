@@ -121,6 +121,8 @@ export interface ChatMessage {
   readonly optional: boolean;
   /** A failed reply's text: shown, never sent. */
   readonly failedPartial: boolean;
+  /** Marked by a person to be left out (`meta.manualExcluded`); only the strategy `manual` reads it. */
+  readonly manualExcluded?: boolean;
 }
 
 /** Everything a prompt is made of. Loaded once, by one query module, for worker and preview alike. */

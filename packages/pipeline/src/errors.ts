@@ -27,6 +27,24 @@ export interface TokenBudgetExceeded {
   readonly largest: readonly LargestBlock[];
 }
 
+/** What `shiftContext` throws when protected context does not fit. */
+export class TokenBudgetExceededError extends Error {
+  readonly code = "TOKEN_BUDGET_EXCEEDED";
+  /** What has to stay costs this much, `overheadTokens` included. */
+  readonly protectedTokens: number;
+  readonly budgetTokens: number;
+  /** The dearest messages that have to stay, at most five, dearest first. */
+  readonly largest: readonly LargestBlock[];
+
+  constructor(facts: Pick<TokenBudgetExceeded, "protectedTokens" | "budgetTokens" | "largest">) {
+    super(`What has to stay costs ${facts.protectedTokens} tokens; the budget is ${facts.budgetTokens}.`);
+    this.name = "TokenBudgetExceededError";
+    this.protectedTokens = facts.protectedTokens;
+    this.budgetTokens = facts.budgetTokens;
+    this.largest = facts.largest;
+  }
+}
+
 /** Input the pipeline cannot work with: names the field (JSON Pointer into the request) and the fix. */
 export class AssemblyInputError extends Error {
   readonly code: AssemblyErrorCode;

@@ -9,3 +9,7 @@ interface AbortSignal {
 declare class TextEncoder {
   encode(text?: string): Uint8Array;
 }
+declare class AbortController {
+  readonly signal: AbortSignal;
+  abort(reason?: unknown): void;
+}

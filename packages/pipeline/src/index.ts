@@ -10,7 +10,8 @@ export {
   type StageName,
   type ToolCall,
 } from "./block.ts";
-export { startAssembly, type Assembly, type AssemblyInput, type Clock } from "./assembly.ts";
+export { startAssembly, type Assembly, type AssemblyInput } from "./assembly.ts";
+export type { After, Clock } from "./clock.ts";
 export { messagesOfBlocks } from "./audit/audit-blocks.ts";
 export {
   readAuditDocument,
@@ -50,6 +51,7 @@ export {
 export {
   ASSEMBLY_ERROR_CODES,
   AssemblyInputError,
+  TokenBudgetExceededError,
   type AssemblyErrorCode,
   type LargestBlock,
   type TokenBudgetExceeded,
@@ -91,8 +93,20 @@ export {
 } from "./settings.ts";
 export { canonicalJson, sha256Hex } from "./hash.ts";
 export { defaultSeed } from "./seed.ts";
-export { resolveStrategy, STRATEGIES } from "./shift/registry.ts";
-export type { Strategy } from "./shift/strategy.ts";
+export type { OptionSchema, ParamsSchema } from "./shift/check-options.ts";
+export type { ContextMessage, ContextToolCall, SummaryMessage } from "./shift/context-message.ts";
+export { createStrategyRegistry, resolveStrategy, STRATEGIES, type ContextStrategyRegistry } from "./shift/registry.ts";
+export { shiftContext } from "./shift/shift-context.ts";
+export type { CountTokens, ShiftOptions, ShiftOutcome } from "./shift/shift-options.ts";
+export type {
+  AnsweredBlock,
+  MeasuredBlock,
+  ShiftContext,
+  ShiftInput,
+  Strategy,
+  StrategyAnswer,
+} from "./shift/strategy.ts";
+export type { Summarise, Summariser, SummaryFacts } from "./shift/summary/summariser.ts";
 export { modelFacts } from "./tokens/models.ts";
 export type { Profile } from "./tokens/profile.ts";
 export { PROFILES, profileFor } from "./tokens/profiles.ts";

@@ -1,5 +1,6 @@
 import type { Block, BlockSource, Role, StageName, ToolCall } from "./block.ts";
 import type { TokenBudgetExceeded } from "./errors.ts";
+import type { SummaryFacts } from "./shift/summary/summariser.ts";
 import type { Diagnostic, ExcludedReason, IncludedReason, ReasonDetail } from "./reasons.ts";
 
 /** What a stage did: blocks and tokens going in and coming out (`tokens` is `null` before anything is counted). */
@@ -111,7 +112,13 @@ export interface AssemblyReport {
   readonly shiftSteps: readonly ShiftStep[];
   readonly stages: readonly StageReport[];
   readonly diagnostics: readonly Diagnostic[];
-  /** SHA-256 over request, budget, profile and strategy, hex; `null` without a request. */
+  /** The summary that stands for earlier history; `null` = none. */
+  readonly summary: SummaryFacts | null;
+  /** The oldest unprotected history message that was kept, by its message id: the cut that `lowWater` keeps still. */
+  readonly anchorId: string | null;
+  /** `false` = a summary is a placeholder, so the request that will be sent is not known yet. */
+  readonly exact: boolean;
+  /** SHA-256 over request, budget, profile and strategy, hex; `null` without a request, or when it is not exact. */
   readonly assemblyHash: string | null;
   /** SHA-256 over the messages before the first history message, hex; equal hashes share a provider prompt cache. */
   readonly prefixHash: string | null;

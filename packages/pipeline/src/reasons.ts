@@ -69,6 +69,7 @@ export const EXCLUDED_REASONS = [
   "summarized",
   "final_shift",
   "plugin_removed",
+  "strategy_dropped",
 ] as const;
 export type ExcludedReason = (typeof EXCLUDED_REASONS)[number];
 
@@ -90,6 +91,11 @@ export const DIAGNOSTIC_CODES = [
   "wire_repair",
   "vectors_missing",
   "count_approximate",
+  "summary_over_budget",
+  "strategy_edited",
+  "strategy_split_group",
+  "strategy_addition_refused",
+  "strategy_over_budget",
 ] as const;
 export type DiagnosticCode = (typeof DIAGNOSTIC_CODES)[number];
 

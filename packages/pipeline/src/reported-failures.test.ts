@@ -7,6 +7,7 @@ import { truncate } from "./shift/strategies/truncate.ts";
 import { select } from "./stages/select.ts";
 import { serialize } from "./stages/serialize.ts";
 import { aConversation, aMessage, theSettings } from "./testing/conversation.ts";
+import { shiftNow } from "./testing/shifting.ts";
 import { countEncoded } from "./tokens/encoder.ts";
 import { validateChatRequest } from "./wire/validate.ts";
 
@@ -86,7 +87,7 @@ function run(id: string) {
   const selected = select({ conversation, settings: { action: "reply" } });
   const blocks = selected.blocks.map((block) => ({ ...block, tokens: costs.get(block.id) ?? 0 }));
   const budgetTokens = budgetOf(reported);
-  const shifted = truncate.shift({ blocks, budgetTokens, overheadTokens: 0, strategyOptions: {}, tieRanks: new Map() });
+  const shifted = shiftNow(truncate, { blocks, budgetTokens });
   const bare = (blockId: string): string => blockId.replace("msg:", "");
   return {
     expected: reported.expect ?? {},

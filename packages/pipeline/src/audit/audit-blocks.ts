@@ -1,6 +1,7 @@
 import type { Block, CountedBlock, LeftOutBlock } from "../block.ts";
 import type { AuditBlock, ChatRequestMessage } from "../prompt.ts";
-import { upperBoundTokens } from "../shift/drop-until-fits.ts";
+import type { ReasonDetail } from "../reasons.ts";
+import { upperBoundTokens } from "../shift/token-bound.ts";
 import { protectedIds } from "../shift/protection.ts";
 import { toWireMessage } from "../wire/openai-chat.ts";
 
@@ -12,31 +13,34 @@ export function auditBlocks(input: {
   readonly included: readonly CountedBlock[];
   readonly leftOut: readonly LeftOutBlock[];
   readonly overheadTokens: number;
+  /** The strategy that ran; a mark of `manual` says so where another took no notice of it. */
+  readonly strategy: string;
 }): readonly AuditBlock[] {
   const locked = protectedIds(input.included);
   return [
-    ...input.included.map((block, order) => includedRow(block, order, locked.has(block.id))),
+    ...input.included.map((block, order) => includedRow(block, order, locked.has(block.id), input.strategy)),
     overheadRow(input.overheadTokens),
-    ...input.leftOut.map(leftOutRow),
+    ...input.leftOut.map((entry) => leftOutRow(entry, input.strategy)),
   ];
 }
 
-function includedRow(block: CountedBlock, order: number, isProtected: boolean): AuditBlock {
+function includedRow(block: CountedBlock, order: number, isProtected: boolean, strategy: string): AuditBlock {
   const sent = sentParts(toWireMessage(block).message);
   return {
     ...facts(block),
     ...sent,
     order,
     tokens: block.tokens,
+    originalTokens: block.originalTokens ?? null,
     included: true,
     protected: isProtected,
     reason: block.reason,
-    reasonDetail: block.reasonDetail,
+    reasonDetail: withManualMark(block, block.reasonDetail, strategy),
     stage: block.stage,
   };
 }
 
-function leftOutRow({ block, tokens, reason, reasonDetail, stage }: LeftOutBlock): AuditBlock {
+function leftOutRow({ block, tokens, reason, reasonDetail, stage }: LeftOutBlock, strategy: string): AuditBlock {
   return {
     ...facts(block),
     order: null,
@@ -45,12 +49,23 @@ function leftOutRow({ block, tokens, reason, reasonDetail, stage }: LeftOutBlock
     included: false,
     protected: false,
     reason,
-    reasonDetail,
+    reasonDetail: withManualMark(block, reasonDetail, strategy),
     stage,
     content: block.content,
     ...(block.toolCalls.length === 0 ? {} : { toolCalls: block.toolCalls }),
     ...(block.toolCallId === null ? {} : { toolCallId: block.toolCallId }),
   };
+}
+
+/** Says of a marked block why the mark did nothing: another strategy ran, or protection won. */
+function withManualMark(
+  block: Pick<Block, "manualExcluded" | "source"> & { readonly reason?: unknown },
+  detail: ReasonDetail | null,
+  strategy: string,
+): ReasonDetail | null {
+  if (block.manualExcluded !== true) return detail;
+  const ignored = strategy === "manual" ? "protected" : `strategy ${strategy}`;
+  return { ...detail, manualExcluded: true, ignored };
 }
 
 function overheadRow(tokens: number): AuditBlock {

@@ -44,7 +44,7 @@ export interface AuditContent extends AssemblyFacts {
 
 /** A report → the document to store. Text that stands in the request is not repeated. */
 export function toAuditDocument(report: AssemblyReport): AuditDocument {
-  const { request, blocks, shiftSteps, diagnostics, ...facts } = report;
+  const { request, blocks, shiftSteps, diagnostics, summary: _s, anchorId: _a, exact: _e, ...facts } = report;
   const keptSteps: readonly ShiftStep[] = shiftSteps.slice(-MOST_STORED_STEPS);
   const keptDiagnostics: readonly Diagnostic[] = diagnostics.slice(0, MOST_STORED_DIAGNOSTICS);
   return {

@@ -19,6 +19,7 @@ function rows(
       tokens,
     })),
     overheadTokens: 3,
+    strategy: "truncate",
   });
 }
 

@@ -3,6 +3,7 @@ import type { CountedBlock } from "../block.ts";
 import { canonicalJson, sha256Hex } from "../hash.ts";
 import type { AssemblyReport, AuditBlock, AuditCounts, AuditRange, ChatRequest } from "../prompt.ts";
 import type { Diagnostic } from "../reasons.ts";
+import { protectedIds } from "../shift/protection.ts";
 import { auditBlocks } from "./audit-blocks.ts";
 import { collapseRanges } from "./audit-ranges.ts";
 
@@ -10,7 +11,12 @@ import { collapseRanges } from "./audit-ranges.ts";
 export function reportAssembly(assembly: Assembly): AssemblyReport {
   const { counter, request, budget } = assembly;
   const included = assembly.blocks.filter((block): block is CountedBlock => block.tokens !== null);
-  const rows = auditBlocks({ included, leftOut: assembly.leftOut, overheadTokens: assembly.overheadTokens });
+  const rows = auditBlocks({
+    included,
+    leftOut: assembly.leftOut,
+    overheadTokens: assembly.overheadTokens,
+    strategy: assembly.strategy.id,
+  });
   const { blocks, ranges } = collapseRanges(rows);
   return {
     request,
@@ -29,7 +35,11 @@ export function reportAssembly(assembly: Assembly): AssemblyReport {
     shiftSteps: assembly.shiftSteps,
     stages: assembly.stages,
     diagnostics: [...assembly.diagnostics, ...approximateCounts(assembly)],
-    assemblyHash: request === null ? null : assemblyHash(assembly, request),
+    summary: assembly.summary,
+    anchorId: anchorOf(included),
+    exact: assembly.summary?.exact !== false,
+    // What a placeholder stands in for is not known, and neither is the hash.
+    assemblyHash: request === null || assembly.summary?.exact === false ? null : assemblyHash(assembly, request),
     prefixHash: request === null ? null : prefixHash(included, request),
   };
 }
@@ -42,6 +52,12 @@ function countRows(blocks: readonly AuditBlock[], ranges: readonly AuditRange[])
     summarised: blocks.filter((block) => block.reason === "summarized").length,
     truncated: blocks.filter((block) => block.order !== null && block.originalTokens !== null).length,
   };
+}
+
+/** The oldest message of the history that stays without being protected: where the cut is. */
+function anchorOf(included: readonly CountedBlock[]): string | null {
+  const locked = protectedIds(included);
+  return included.find((block) => block.source === "history" && !locked.has(block.id))?.refId ?? null;
 }
 
 function approximateCounts({ counter }: Assembly): readonly Diagnostic[] {

@@ -1,5 +1,4 @@
 import MiniSearch from "minisearch";
-import type { Memory } from "../conversation.ts";
 import { isUnspaced, terms } from "./terms.ts";
 
 /** Distinct words of the query that are searched for, the user's first. */
@@ -15,17 +14,20 @@ interface Document {
   readonly text: string;
 }
 
-const indexes = new WeakMap<readonly Memory[], MiniSearch<Document>>();
+/** What is ranked: anything with a text. */
+type Texts = readonly { readonly content: string }[];
+
+const indexes = new WeakMap<Texts, MiniSearch<Document>>();
 
 /**
- * How relevant each memory is to the texts (the most telling first): BM25 over their words, divided by the best score, so
- * 0..1, in the memories' order; 0 = no word in common. The index is made once per array of memories.
+ * How relevant each text (a memory, a lore entry) is to the queries (the most telling first): BM25 over their words,
+ * divided by the best score, so 0..1, in the texts' order; 0 = no word in common. The index is made once per array.
  */
-export function relevances(memories: readonly Memory[], queries: readonly string[]): readonly number[] {
-  const scores = memories.map(() => 0);
+export function relevances(texts: Texts, queries: readonly string[]): readonly number[] {
+  const scores = texts.map(() => 0);
   const query = queryTerms(queries);
-  if (memories.length === 0 || query.length === 0) return scores;
-  const results = indexOf(memories).search(query.join(" "));
+  if (texts.length === 0 || query.length === 0) return scores;
+  const results = indexOf(texts).search(query.join(" "));
   const best = results[0]?.score ?? 1;
   for (const { id, score } of results)
     scores[Number(id)] = Math.round((score / best) * SCORE_PRECISION) / SCORE_PRECISION;
@@ -43,8 +45,8 @@ function queryTerms(queries: readonly string[]): readonly string[] {
   return [...distinct];
 }
 
-function indexOf(memories: readonly Memory[]): MiniSearch<Document> {
-  const known = indexes.get(memories);
+function indexOf(texts: Texts): MiniSearch<Document> {
+  const known = indexes.get(texts);
   if (known !== undefined) return known;
   const index = new MiniSearch<Document>({
     fields: ["text"],
@@ -56,7 +58,7 @@ function indexOf(memories: readonly Memory[]): MiniSearch<Document> {
       prefix: (term) => !isUnspaced(term) && term.length > PREFIX_ABOVE_LETTERS,
     },
   });
-  index.addAll(memories.map(({ content }, id) => ({ id, text: content })));
-  indexes.set(memories, index);
+  index.addAll(texts.map(({ content }, id) => ({ id, text: content })));
+  indexes.set(texts, index);
   return index;
 }

@@ -7,6 +7,8 @@ export interface Protection<B extends Block = Block> {
   readonly isProtected: (group: Group<B>) => boolean;
   /** The current input and everything of the branch after it. */
   readonly isOpenTurn: (group: Group<B>) => boolean;
+  /** As `isOpenTurn`, for a block on its own. */
+  readonly isOpenTurnBlock: (block: B) => boolean;
 }
 
 /**
@@ -22,6 +24,7 @@ export function protect<B extends Block>(blocks: readonly B[]): Protection<B> {
   return {
     groups,
     isOpenTurn,
+    isOpenTurnBlock: (block) => groups.some((group) => group.members[0] === block && isOpenTurn(group)),
     isProtected: (group) => group === newestCallGroup || group.members.some(isProtectedBlock),
   };
 }
@@ -32,7 +35,7 @@ function isOfBranch(group: Group): boolean {
 }
 
 /** Whether the block itself must stay; its group may protect it further. */
-function isProtectedBlock(block: Block): boolean {
+export function isProtectedBlock(block: Pick<Block, "source" | "pinned" | "required">): boolean {
   if (NEVER_PROTECTED.has(block.source)) return false;
   return block.pinned || block.required || ALWAYS_PROTECTED.has(block.source);
 }

@@ -6,7 +6,8 @@ import { aBlock } from "../testing/conversation.ts";
 import { groupBlocks } from "./group.ts";
 import { protectedIds } from "./protection.ts";
 import { resolveStrategy, STRATEGIES } from "./registry.ts";
-import type { Strategy } from "./strategy.ts";
+import { shiftNow } from "../testing/shifting.ts";
+import type { BuiltInStrategy } from "./strategy.ts";
 
 const RUNS = { seed: 20_260_101, numRuns: 300 };
 
@@ -39,9 +40,9 @@ const budgets = fc.integer({ min: 0, max: 1_500 });
 const sum = (blocks: readonly { readonly tokens: number | null }[]): number =>
   blocks.reduce((total, block) => total + (block.tokens ?? 0), 0);
 
-describe.each(Object.values<Strategy>(STRATEGIES))("strategy $id", (strategy) => {
+describe.each(Object.values<BuiltInStrategy>(STRATEGIES))("strategy $id", (strategy) => {
   const shift = (blocks: readonly CountedBlock[], budgetTokens: number) =>
-    strategy.shift({ blocks, budgetTokens, overheadTokens: 5, strategyOptions: {}, tieRanks: new Map() });
+    shiftNow(strategy, { blocks, budgetTokens, overheadTokens: 5 });
 
   it("puts every block in exactly one of kept and excluded, kept in prompt order", () => {
     fc.assert(
@@ -113,9 +114,7 @@ describe("truncate", () => {
     fc.assert(
       fc.property(prompts, budgets, budgets, (blocks, one, other) => {
         const kept = (budgetTokens: number) =>
-          STRATEGIES.truncate
-            .shift({ blocks, budgetTokens, overheadTokens: 5, strategyOptions: {}, tieRanks: new Map() })
-            .kept.map((block) => block.id);
+          shiftNow(STRATEGIES.truncate, { blocks, budgetTokens, overheadTokens: 5 }).kept.map((block) => block.id);
         const larger = new Set(kept(Math.max(one, other)));
         for (const id of kept(Math.min(one, other))) expect(larger.has(id)).toBe(true);
       }),

@@ -1,6 +1,7 @@
-import type { Block, LeftOutBlock, Role } from "../block.ts";
+import type { Block, LeftOutBlock } from "../block.ts";
 import type { Conversation } from "../conversation.ts";
 import { chooseMemories, compareText, rankMemories, type MemoryVerdict } from "../memory/choose.ts";
+import { newestText } from "../memory/recent-text.ts";
 import { relevances } from "../memory/relevance.ts";
 import type { AssemblySettings } from "../settings.ts";
 
@@ -23,7 +24,7 @@ export function memory(input: {
   const { budgetPercent, topK, minimumScore } = input.settings.memory;
   const percent = Math.min(100, Math.max(0, budgetPercent));
   const capTokens = Math.round((percent * Math.max(0, input.budgetTokens)) / 100);
-  const queries = [lastSaid(input.recent, "user"), lastSaid(input.recent, "assistant")];
+  const queries = [newestText(input.recent, "user"), newestText(input.recent, "assistant")];
   const ranked = rankMemories(memories, relevances(memories, queries));
   const verdicts = chooseMemories(ranked, {
     minimumScore,
@@ -33,10 +34,6 @@ export function memory(input: {
     countText: input.countText,
   });
   return { blocks: includedBlocks(verdicts), leftOut: leftOutBlocks(verdicts), capTokens };
-}
-
-function lastSaid(recent: readonly Block[], role: Role): string {
-  return recent.findLast((block) => block.role === role && block.content.trim() !== "")?.content ?? "";
 }
 
 function includedBlocks(verdicts: readonly MemoryVerdict[]): readonly Block[] {

@@ -112,6 +112,7 @@ function describe({ message, id }: Candidate): LeftOutBlock["block"] {
     label: message.name ?? message.role,
     seq: message.seq,
     groupId: null,
+    ...(message.manualExcluded === true ? { manualExcluded: true } : {}),
   };
 }
 

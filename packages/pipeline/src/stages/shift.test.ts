@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { truncate } from "../shift/strategies/truncate.ts";
 import { aBlock, aConversation } from "../testing/conversation.ts";
+import { runNow } from "../shift/plan.ts";
+import { aShiftContext } from "../testing/shifting.ts";
 import { shift } from "./shift.ts";
 
 const memories = [
@@ -10,15 +12,8 @@ const memories = [
 
 function shifting(blocks: Parameters<typeof shift>[0]["blocks"], budgetTokens: number) {
   const conversation = aConversation([], { memories });
-  return shift({
-    blocks,
-    budgetTokens,
-    overheadTokens: 0,
-    strategyOptions: {},
-    tieRanks: new Map(),
-    strategy: truncate,
-    conversation,
-  });
+  const input = { blocks, budgetTokens, overheadTokens: 0, strategyOptions: {}, tieRanks: new Map<string, number>() };
+  return runNow(shift({ ...input, strategy: truncate, conversation }, aShiftContext()));
 }
 
 describe("shift", () => {

@@ -1,7 +1,9 @@
 import type { CountedBlock, LeftOutBlock, StageName } from "../block.ts";
 import type { Conversation } from "../conversation.ts";
 import type { ExcludedReason } from "../reasons.ts";
-import type { ShiftInput, ShiftResult, Strategy } from "../shift/strategy.ts";
+import { runStrategy } from "../shift/guard.ts";
+import type { Plan } from "../shift/plan.ts";
+import type { ShiftContext, ShiftInput, ShiftResult, Strategy } from "../shift/strategy.ts";
 
 /** What a shift gives to the rest of the assembly. */
 export interface ShiftStageResult extends Pick<ShiftResult, "steps" | "exceeded"> {
@@ -13,10 +15,11 @@ export interface ShiftStageResult extends Pick<ShiftResult, "steps" | "exceeded"
  * Makes the blocks fit with the chosen strategy, then takes out memories whose source message stayed: what the model
  * reads in the history it need not read twice.
  */
-export function shift(
+export function* shift(
   input: ShiftInput & { readonly strategy: Strategy; readonly conversation: Conversation },
-): ShiftStageResult {
-  const result = input.strategy.shift(input);
+  context: ShiftContext,
+): Plan<ShiftStageResult & Pick<ShiftResult, "summary" | "diagnostics">> {
+  const result = yield* runStrategy(input.strategy, input, context);
   const repeated = repeatedMemories(result.kept, input.conversation);
   const excluded = result.excluded.map(({ block, reason }) => leaveOut(block, "shift", reason));
   const leftOut = repeated.map((block) => leaveOut(block, "memory", "memory_source_in_prompt"));
@@ -25,6 +28,8 @@ export function shift(
     leftOut: [...leftOut, ...excluded],
     steps: result.steps,
     exceeded: result.exceeded,
+    summary: result.summary,
+    diagnostics: result.diagnostics,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Block } from "../block.ts";
-import { upperBoundTokens } from "../shift/drop-until-fits.ts";
+import { upperBoundTokens } from "../shift/token-bound.ts";
 import { protect } from "../shift/protection.ts";
 import type { MeasuredBlock } from "../shift/strategy.ts";
 import type { Counter } from "../tokens/counter.ts";
@@ -25,6 +25,8 @@ export function tokenize(input: {
   readonly counter: Counter;
   readonly budgetTokens: number;
   readonly overheadTokens: number;
+  /** Whether a block's group leaves whatever fits; such groups take no room. */
+  readonly leavesAnyway?: (block: Block) => boolean;
 }): readonly MeasuredBlock[] {
   const { groups, isProtected } = protect(input.blocks);
   const tokensOf = new Map<Block, number>();
@@ -36,6 +38,8 @@ export function tokenize(input: {
   let total = input.overheadTokens;
   const history = groups.filter((group) => group.members[0].source === "history" && !isProtected(group));
   const optional = new Set(history);
+  const takesRoom = (group: (typeof groups)[number]): boolean =>
+    input.leavesAnyway === undefined || !group.members.some(input.leavesAnyway);
   for (const group of groups) {
     if (optional.has(group)) continue;
     for (const block of group.members) {
@@ -48,7 +52,8 @@ export function tokenize(input: {
     const beyond = total > input.budgetTokens;
     if (beyond) aheadBytes -= group.members.reduce((sum, block) => sum + upperBoundTokens(block), 0);
     if (aheadBytes < 0) break;
-    for (const block of group.members) total += count(block);
+    const cost = group.members.reduce((sum, block) => sum + count(block), 0);
+    if (takesRoom(group)) total += cost;
   }
   return input.blocks.map((block) => ({ ...block, tokens: tokensOf.get(block) ?? null }));
 }

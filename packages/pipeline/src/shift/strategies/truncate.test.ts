@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { CountedBlock } from "../../block.ts";
 import { aBlock } from "../../testing/conversation.ts";
+import { shiftNow } from "../../testing/shifting.ts";
+import { checkOptions } from "../check-options.ts";
 import { truncate } from "./truncate.ts";
 
 const call = { id: "c", name: "f", arguments: "{}" };
@@ -13,7 +15,7 @@ function shifting(blocks: readonly CountedBlock[], budgetTokens: number, example
     ["mem:old", 1],
   ]);
   const strategyOptions = examples === undefined ? {} : { examples };
-  const result = truncate.shift({ blocks, budgetTokens, overheadTokens: 0, strategyOptions, tieRanks });
+  const result = shiftNow(truncate, { blocks, budgetTokens, strategyOptions, tieRanks });
   return { ...result, out: result.excluded.map(({ block, reason }) => [block.id, reason]) };
 }
 
@@ -105,7 +107,7 @@ describe("truncate", () => {
   });
 
   it("refuses an unknown place for examples", () => {
-    expect(() => truncate.checkOptions({ examples: "middle" })).toThrow(/"first" or "last"/);
-    expect(() => truncate.checkOptions({ examples: "last" })).not.toThrow();
+    expect(() => checkOptions(truncate.params, { examples: "middle" })).toThrow(/"first" or "last"/);
+    expect(() => checkOptions(truncate.params, { examples: "last" })).not.toThrow();
   });
 });
