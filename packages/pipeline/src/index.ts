@@ -97,6 +97,7 @@ export type { OptionSchema, ParamsSchema } from "./shift/check-options.ts";
 export type { ContextMessage, ContextToolCall, SummaryMessage } from "./shift/context-message.ts";
 export { createStrategyRegistry, resolveStrategy, STRATEGIES, type ContextStrategyRegistry } from "./shift/registry.ts";
 export { shiftContext } from "./shift/shift-context.ts";
+export { tokenCounterFor, type TokenCounter } from "./shift/token-counter.ts";
 export type { CountTokens, ShiftOptions, ShiftOutcome } from "./shift/shift-options.ts";
 export type {
   AnsweredBlock,

@@ -99,6 +99,11 @@ export function isPlainText({ content }: ContextMessage): boolean {
   return typeof content === "string" || (Array.isArray(content) && content.every((part) => partText(part) !== ""));
 }
 
+/** Parts that are not text: images, audio, files. */
+export function countOtherParts({ content }: ContextMessage): number {
+  return Array.isArray(content) ? content.filter((part) => partText(part) === "").length : 0;
+}
+
 /** The same message with another text, in the shape its content had. */
 export function withText<M extends ContextMessage>(message: M, text: string): M {
   return { ...message, content: Array.isArray(message.content) ? [{ type: "text", text }] : text };

@@ -28,8 +28,9 @@ export function* shortenResults(
     const limit = Math.max(SMALLEST_RESULT_TOKENS, block.tokens - excess);
     const shorter = yield* shortenBlock(block, limit, context);
     if (shorter === null) continue;
+    const truncation = { block, replacement: shorter, originalTokens: block.tokens, tokens: shorter.tokens };
+    fitted = replaceText(fitted, truncation, input.budgetTokens + excess);
     excess -= block.tokens - shorter.tokens;
-    fitted = replaceText(fitted, { block, replacement: shorter, originalTokens: block.tokens, tokens: shorter.tokens });
   }
   return excess <= 0 ? { ...fitted, exceeded: null } : null;
 }

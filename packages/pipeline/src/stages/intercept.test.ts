@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Block } from "../block.ts";
 import type { Interceptor } from "../prompt.ts";
 import { aBlock, aCall } from "../testing/conversation.ts";
+import { aTimer } from "../testing/timer.ts";
 import { createCounter } from "../tokens/counter.ts";
 import { profileFor } from "../tokens/profiles.ts";
 import { intercept } from "./intercept.ts";
@@ -165,5 +166,26 @@ describe("intercept", () => {
     const running = intercept({ blocks, interceptors: [hanging], counter }, controller.signal);
     controller.abort(new Error("stopped"));
     await expect(running).rejects.toThrow("stopped");
+  });
+
+  it("gives each plugin two seconds, then goes on without it and aborts its signal", async () => {
+    const signals: AbortSignal[] = [];
+    const hanging: Interceptor = {
+      id: "hangs",
+      priority: 0,
+      intercept: (_given, signal) => {
+        signals.push(signal);
+        return new Promise(() => {});
+      },
+    };
+    const timer = aTimer();
+    const counter = createCounter(profileFor("gpt-4o"));
+    const { signal } = new AbortController();
+    const running = intercept({ blocks, interceptors: [hanging], counter, after: timer.after }, signal);
+    timer.end();
+    const result = await running;
+    expect(timer.asked).toEqual([2_000]);
+    expect([result.blocks, codes(result)]).toEqual([blocks, ["plugin_timeout"]]);
+    expect(signals[0]?.aborted).toBe(true);
   });
 });

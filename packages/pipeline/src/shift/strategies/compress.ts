@@ -46,12 +46,13 @@ export const compress = builtIn({
   oldHistory: "counted",
   leavingOrder: truncate.leavingOrder,
   *plan(input, context) {
-    const { messages, tokens, covered } = olderHalf(input.blocks);
+    const { messages, tokens, covered } = olderHalf(input, summaryCap(input));
     const due = tokens > TRIGGER_SHARE * context.contextLimit && messages >= FEWEST_MESSAGES && covered.length > 0;
     if (!due) return yield* truncated(input, context, null);
     const made = yield* makeSummary(input, covered, context);
     if (!made.ok) return yield* truncated(input, context, made.problem);
-    const compressed = withSummary(input, covered, made.block);
+    // The border was the cut; what is left of the history is not cut again unless it has to be.
+    const compressed = { ...withSummary(input, covered, made.block), lowWater: null };
     const fitted = yield* fit(compressed, truncate.leavingOrder(compressed), context);
     if (!fitted.kept.some((block) => block.id === made.block.id)) {
       return yield* truncated(input, context, problem("summary_over_budget", { tokens: made.block.tokens }));
@@ -59,6 +60,11 @@ export const compress = builtIn({
     return asCompressed(fitted, input, covered, made);
   },
 });
+
+function summaryCap({ strategyOptions }: ShiftInput): number {
+  const asked = strategyOptions["summaryTokens"];
+  return typeof asked === "number" ? asked : DEFAULT_SUMMARY_TOKENS;
+}
 
 function* truncated(input: ShiftInput, context: ShiftContext, why: Diagnostic | null): Plan<ShiftResult> {
   const result = yield* fit(input, truncate.leavingOrder(input), context);
@@ -83,10 +89,8 @@ function* makeSummary(
   const { summariser = null } = context;
   if (summariser === null) return { ok: false, problem: problem("summary_failed", { why: "there is no summariser" }) };
   const covers = covered.map(coveredId);
-  const asked = input.strategyOptions["summaryTokens"];
-  const maxTokens = typeof asked === "number" ? asked : DEFAULT_SUMMARY_TOKENS;
   const sourceTokens = covered.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0);
-  const written = yield* writeSummary(covered, summariser, maxTokens, context);
+  const written = yield* writeSummary(covered, summariser, summaryCap(input), context);
   if (!written.ok) return { ok: false, problem: problem(written.code, { why: written.why }) };
   const block = yield* count(summaryBlock(reportedSummary(written.facts.text), covers, input.blocks), context);
   if (block.tokens >= sourceTokens) {

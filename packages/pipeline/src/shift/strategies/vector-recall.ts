@@ -81,5 +81,6 @@ function takeBack(
     steps: result.steps.slice(0, -1),
   };
   const { originalTokens, tokens } = shorter;
-  return replaceText(before, { block, replacement: shorter, originalTokens, tokens });
+  const tokensBefore = result.steps.at(-1)?.tokensBefore ?? originalTokens;
+  return replaceText(before, { block, replacement: shorter, originalTokens, tokens }, tokensBefore);
 }

@@ -49,7 +49,7 @@ export function* writeSummary(
 function* placeholder(tokens: number, context: ShiftContext): Plan<string> {
   const filled = (dots: number): string => `The summary is written when the turn is sent.${" …".repeat(dots)}`;
   let dots = 0;
-  while (dots < tokens && (yield* wait(context.count(userBlock(filled(dots))))) < tokens) dots += 8;
+  while (dots < 8 * tokens && (yield* wait(context.count(userBlock(filled(dots))))) < tokens) dots += 8;
   return filled(dots);
 }
 
