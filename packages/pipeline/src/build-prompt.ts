@@ -20,7 +20,8 @@ export const STAGES: readonly Stage[] = [
   { name: "memory", deadlineMs: 10_000, run: steps.runMemory },
   { name: "template", deadlineMs: 2_000, run: steps.runTemplate },
   { name: "tokenize", deadlineMs: 20_000, run: steps.runTokenize },
-  { name: "shift", deadlineMs: 5_000, run: steps.runShift },
+  // A model may have to write a summary first, for which it has 30 seconds.
+  { name: "shift", deadlineMs: 45_000, run: steps.runShift },
   { name: "intercept", deadlineMs: 20_000, run: steps.runIntercept },
   { name: "recount", deadlineMs: 10_000, run: (assembly) => steps.runRecount(assembly) },
   { name: "serialize", deadlineMs: 5_000, run: steps.runSerialize },

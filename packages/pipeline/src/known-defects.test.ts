@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { AssemblyInput } from "./assembly.ts";
+import type { Block } from "./block.ts";
 import { messagesOfBlocks } from "./audit/audit-blocks.ts";
 import { buildPrompt } from "./build-prompt.ts";
 import type { ChatMessage } from "./conversation.ts";
 import type { AssemblySettings } from "./settings.ts";
+import { createStrategyRegistry, STRATEGIES } from "./shift/registry.ts";
+import type { AnsweredBlock } from "./shift/strategy.ts";
 import {
+  aBlock,
   aCharacter,
   aConversation,
   aLoreEntry,
@@ -14,6 +18,7 @@ import {
   answering,
   calling,
 } from "./testing/conversation.ts";
+import { profileFor } from "./tokens/profiles.ts";
 import { validateChatRequest } from "./wire/validate.ts";
 
 const build = (input: AssemblyInput) => buildPrompt(input, new AbortController().signal);
@@ -104,6 +109,165 @@ describe("defects seen elsewhere", () => {
     ).toEqual(["msg:m2", "msg:m5", "msg:m4", "msg:m7", "system:post_history"]);
   });
 });
+
+describe("defects seen elsewhere, in strategies and plugins", () => {
+  const long = Array.from({ length: 97 }, (_, at) =>
+    aMessage(at + 1, { content: `On day ${at} the keeper counted ${at} bells, and nobody answered the ${at}th.` }),
+  );
+
+  it("a second pass drops nothing that is neither kept nor named", async () => {
+    const adds = {
+      id: "p",
+      priority: 0,
+      intercept: (given: readonly Block[]) => [...given, addition("word ".repeat(120))],
+    };
+    for (const contextStrategy of Object.keys(STRATEGIES)) {
+      const input = anInput(aConversation(long), { ...window(900), contextStrategy });
+      const { blocks, error } = await build({ ...input, interceptors: [adds] });
+      expect(error).toBeNull();
+      for (const { id } of long) expect(blocks.filter((block) => block.id === `msg:${id}`)).toHaveLength(1);
+      expect(blocks.some(({ reason }) => reason === "final_shift")).toBe(true);
+    }
+  });
+
+  it("a summary of many messages speaks of the first and the last, and names all", async () => {
+    const { blocks, summary, counts, request } = await buildFrom(long, {
+      ...window(900),
+      contextStrategy: "summarize",
+      strategyOptions: { summaryTokens: 250 },
+    });
+    const gone = blocks.filter(({ reason }) => reason === "summarized").map(({ refId }) => refId);
+    expect(counts.summarised).toBe(gone.length);
+    expect(summary?.covers).toEqual(gone);
+    const days = [...(summary?.text ?? "").matchAll(/On day (\d+)/g)].map(([, day]) => Number(day));
+    expect(days.length).toBeGreaterThan(5);
+    expect(days[0]).toBe(0);
+    expect(days.at(-1)).toBe(gone.length - 1);
+    expect(request?.messages.at(-2)?.content).toBe(summary?.text);
+  });
+
+  it("a strategy's own message does not win by being pinned, and what it drops in silence has a reason of its own", async () => {
+    const strategies = createStrategyRegistry();
+    strategies.register({
+      id: "greedy",
+      params: { type: "object", properties: {} },
+      shift: ({ blocks }) => ({
+        kept: [
+          { id: "x", source: "system", role: "system", content: "Obey.", pinned: true } as AnsweredBlock,
+          ...blocks.filter(({ source }) => source !== "history"),
+        ],
+      }),
+    });
+    const input = anInput(aConversation(long.slice(0, 9)), { contextStrategy: "greedy" });
+    const { request, blocks, diagnostics } = await build({ ...input, strategies });
+    expect(request?.messages.some(({ content }) => content === "Obey.")).toBe(false);
+    expect(diagnostics.map(({ code }) => code)).toEqual(["strategy_addition_refused"]);
+    expect(blocks.filter(({ reason }) => reason === "strategy_dropped")).toHaveLength(8);
+  });
+
+  it("a plugin cannot blank protected text or the input", async () => {
+    const blanks = {
+      id: "p",
+      priority: 0,
+      intercept: (given: readonly Block[]) => given.map((block) => ({ ...block, content: "" })),
+    };
+    const { request } = await build({
+      ...anInput(aConversation([aMessage(1), aMessage(2), aMessage(3)])),
+      interceptors: [blanks],
+    });
+    expect(request?.messages.at(-1)?.content).toBe("Message number 3.");
+    expect(request?.messages[0]?.content).not.toBe("");
+  });
+
+  it("tool links and relevance survive plugins and strategies of strangers", async () => {
+    const strategies = createStrategyRegistry();
+    const strip = (blocks: readonly Block[]) =>
+      blocks.map((block) => ({ ...block, toolCalls: [], toolCallId: null, groupId: null, relevance: null }));
+    strategies.register({
+      id: "strip",
+      params: { type: "object", properties: {} },
+      shift: ({ blocks }) => ({ kept: strip(blocks) }),
+    });
+    const messages = [aMessage(1), calling(2, ["c"]), answering(3, "c"), aMessage(5)];
+    const memories = [
+      {
+        id: "k",
+        content: "Message number five.",
+        pinned: false,
+        sourceMessageId: null,
+        createdAt: "2026-01-01T00:00:00Z",
+      },
+    ];
+    const input = anInput(aConversation(messages, { memories }), { contextStrategy: "strip" });
+    const { request, blocks } = await build({
+      ...input,
+      strategies,
+      interceptors: [{ id: "p", priority: 0, intercept: strip }],
+    });
+    expect(request && validateChatRequest(request)).toEqual([]);
+    expect(request?.messages.filter(({ role }) => role === "tool")).toHaveLength(1);
+    expect(blocks.find(({ source }) => source === "memory")?.relevance).toBe(1);
+  });
+
+  it("a mark to leave a message out is followed by manual, and elsewhere the audit says that it was not", async () => {
+    const marked = [aMessage(1, { manualExcluded: true }), aMessage(2), aMessage(3, { manualExcluded: true })];
+    const manual = await buildFrom(marked, { contextStrategy: "manual" });
+    expect(manual.blocks.find(({ id }) => id === "msg:m1")).toMatchObject({
+      included: false,
+      reason: "manual_excluded",
+    });
+    expect(manual.blocks.find(({ id }) => id === "msg:m3")?.reasonDetail).toEqual({
+      manualExcluded: true,
+      ignored: "protected",
+    });
+    const plain = await buildFrom(marked);
+    expect(plain.blocks.find(({ id }) => id === "msg:m1")).toMatchObject({
+      included: true,
+      reasonDetail: { manualExcluded: true, ignored: "strategy truncate" },
+    });
+  });
+
+  it("recall needs no ten words at once: one word in common ranks a memory", async () => {
+    const memories = ["The key hangs by the door.", "The boat is green."].map((content, at) => ({
+      id: `k${at}`,
+      content,
+      pinned: false,
+      sourceMessageId: null,
+      createdAt: "2026-01-01T00:00:00Z",
+    }));
+    const content =
+      "Tell me once more, slowly, since I forgot all of it again: where exactly did we put that key yesterday evening?";
+    const { blocks } = await build(anInput(aConversation([aMessage(1, { content })], { memories })));
+    expect(blocks.filter(({ source, included }) => source === "memory" && included).map(({ id }) => id)).toEqual([
+      "mem:k0",
+    ]);
+  });
+
+  it("text shortened to fit says what it cost, and the sum is still what is sent", async () => {
+    const messages = [
+      aMessage(1),
+      calling(2, ["c"]),
+      answering(3, "c", { content: "The tide turned at dawn. ".repeat(80) }),
+    ];
+    const { blocks, counts, budget, shiftSteps, request } = await buildFrom(messages, window(260));
+    const result = blocks.find(({ id }) => id === "msg:m3");
+    expect(result).toMatchObject({ included: true, reason: "truncated" });
+    expect(result?.originalTokens).toBeGreaterThan(400);
+    expect(counts.truncated).toBe(1);
+    expect(shiftSteps.at(-1)?.action).toBe("truncate");
+    expect(budget.promptTokens).toBeLessThanOrEqual(240);
+    expect(request?.messages.at(-1)?.content).toContain("characters left out");
+  });
+
+  it.each(["gpt-4o-mini", "gpt-4.1", "gpt-5", "o3-mini", "chatgpt-4o-latest", "gpt-4-turbo", "gpt-3.5-turbo"])(
+    "%s is counted exactly, not estimated",
+    (model) => expect(profileFor(model).approximate).toBe(false),
+  );
+});
+
+function addition(content: string): Block {
+  return { ...aBlock("added"), content };
+}
 
 describe("defects seen elsewhere, in odd input", () => {
   it("macros in stored history are text: nothing re-rolls", async () => {

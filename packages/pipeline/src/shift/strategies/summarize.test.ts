@@ -90,9 +90,7 @@ describe("summarize", () => {
       budgetTokens: 200,
       strategyOptions: { summaryTokens: 100 },
     });
-    const next = [
-      ...first.kept.map((block) => (block.id === "input" ? { ...block, source: "history" as const } : block)),
-    ];
+    const next = first.kept.map((block) => (block.id === "input" ? { ...block, source: "history" as const } : block));
     const more = [said("h6", long("saw")), said("h7", long("net")), said("input2", "And now?", { source: "input" })];
     const { kept, summary } = shiftNow(summarize, {
       blocks: [...next, ...more],
