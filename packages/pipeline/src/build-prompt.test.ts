@@ -134,6 +134,22 @@ describe("buildPrompt, around its stages", () => {
     expect(verified.request?.messages).toHaveLength(verified.blocks.length);
   });
 
+  it("says what it does not know while a summary is a placeholder: not exact, and no hash to promise", async () => {
+    const messages = Array.from({ length: 41 }, (_, index) => aMessage(index + 1, { content: "word ".repeat(40) }));
+    const input = anInput(aConversation(messages), { contextStrategy: "compress", ...window(2_000) });
+    const preview = await build({ ...input, summariser: { id: "m", contextLimit: null, summarise: null } });
+    expect([preview.exact, preview.assemblyHash, preview.summary?.calls]).toEqual([false, null, 0]);
+    expect(preview.request).not.toBeNull();
+    const summariser = { id: "m", contextLimit: null, summarise: () => Promise.resolve("They spoke.") };
+    const sent = await build({ ...input, summariser });
+    expect([sent.exact, sent.summary?.text]).toEqual([true, "They spoke."]);
+    expect(sent.summary?.sourceHash).toBe(preview.summary?.sourceHash);
+    expect(sent.assemblyHash).toMatch(/^[0-9a-f]{64}$/);
+    const stored = { sourceHash: sent.summary?.sourceHash ?? "", text: "They spoke." };
+    const again = await build({ ...input, summariser: { id: "m", contextLimit: null, summarise: null, stored } });
+    expect([again.exact, again.assemblyHash]).toEqual([true, sent.assemblyHash]);
+  });
+
   it("does the same twice for one assembly", async () => {
     let assembly = startAssembly(anInput(aConversation([aMessage(1), aMessage(2), aMessage(3)])));
     for (const stage of STAGES) assembly = await runStage(stage, assembly, signal);

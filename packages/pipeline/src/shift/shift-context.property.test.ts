@@ -6,7 +6,7 @@ import { linkToolCalls } from "../wire/tool-links.ts";
 import { callIdOf, callsOf, type ContextMessage } from "./context-message.ts";
 import { createStrategyRegistry, STRATEGIES } from "./registry.ts";
 import { shiftContext } from "./shift-context.ts";
-import type { ShiftOptions, ShiftOutcome } from "./shift-options.ts";
+import type { CountTokens, ShiftOptions, ShiftOutcome } from "./shift-options.ts";
 import type { AnsweredBlock, Strategy } from "./strategy.ts";
 
 const RUNS = { seed: 20_260_103, numRuns: 150 };
@@ -49,9 +49,14 @@ const every = [...Object.keys(STRATEGIES), ...strangers];
 
 type Outcome = ShiftOutcome<TokMessage>;
 
-async function shifting(messages: readonly TokMessage[], budget: number, options: ShiftOptions<TokMessage>) {
+async function shifting(
+  messages: readonly TokMessage[],
+  budget: number,
+  options: ShiftOptions<TokMessage>,
+  count: CountTokens<TokMessage> = costOf,
+) {
   try {
-    return await shiftContext(messages, costOf as (message: TokMessage) => number, budget, {
+    return await shiftContext(messages, count, budget, {
       registry,
       summariser,
       ...options,
@@ -74,7 +79,7 @@ function checking(
   const options = fc.record({
     strategy: fc.constant(strategy),
     overheadTokens: fc.constantFrom(0, 7),
-    strategyOptions: fc.constantFrom({}, { shorten: false }),
+    strategyOptions: fc.constantFrom({}, { shorten: false }, { summaryTokens: 150 }),
   });
   const lowWater = fc.constantFrom({}, {}, { lowWater: 0.6 }, { lowWater: 0.6, anchorId: "m12" });
   return fc.assert(
@@ -188,6 +193,40 @@ describe.each(every)("shiftContext with %s", (strategy) => {
       );
       expect(costOf(summary)).toBeLessThan(covered.reduce((sum, message) => sum + costOf(message), 0));
     });
+  });
+});
+
+describe.each(Object.keys(STRATEGIES))("the counter, with %s", (strategy) => {
+  it("is asked for a message once, and once more if that stays", async () => {
+    await fc.assert(
+      fc.asyncProperty(histories, shares, async (messages, share) => {
+        const asked = new Map<TokMessage, number>();
+        const count = (message: TokMessage): number => {
+          asked.set(message, (asked.get(message) ?? 0) + 1);
+          return costOf(message);
+        };
+        const outcome = await shifting(messages, budgetOf(messages, share), { strategy }, count);
+        if (outcome === null) return;
+        const kept = new Set<unknown>(outcome.kept);
+        for (const message of messages) {
+          expect(asked.get(message) ?? 0).toBeLessThanOrEqual(kept.has(message) ? 2 : 1);
+        }
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe.each(Object.keys(STRATEGIES))("a counter that makes it wait, with %s", (strategy) => {
+  it("gives what one that answers at once gives", async () => {
+    await fc.assert(
+      fc.asyncProperty(histories, shares, async (messages, share) => {
+        const budget = budgetOf(messages, share);
+        const waited = await shifting(messages, budget, { strategy }, (message) => Promise.resolve(costOf(message)));
+        expect(waited).toEqual(await shifting(messages, budget, { strategy }));
+      }),
+      { ...RUNS, numRuns: 40 },
+    );
   });
 });
 

@@ -68,6 +68,13 @@ describe("summarize", () => {
     expect(diagnostics.map(({ code }) => code)).toEqual(["summary_not_smaller"]);
   });
 
+  it("is left out when all that an earlier cut took is less than a line", () => {
+    const blocks = [said("tiny", "ok"), said("h1", "Then they met."), input];
+    const { kept, diagnostics } = shiftNow(summarize, { blocks, budgetTokens: 500, lowWater: 0.7, anchorId: "h1" });
+    expect(kept.map(({ id }) => id)).toEqual(["h1", "input"]);
+    expect(diagnostics.map(({ code }) => code)).toEqual(["summary_not_smaller"]);
+  });
+
   it("never stands between a call and its result, even when the input does", () => {
     const call = said("call", "", { role: "assistant", toolCalls: [aCall("c")], groupId: "g", pinned: true });
     const result = said("result", "42", { role: "tool", toolCallId: "c", groupId: "g" });
