@@ -146,6 +146,13 @@ describe("defects seen elsewhere, in strategies and plugins", () => {
     expect(request?.messages.at(-2)?.content).toBe(summary?.text);
   });
 
+  it("messages in a summary are counted as summarised, not as left out, however many they are", async () => {
+    const many = Array.from({ length: 301 }, (_, at) => aMessage(at + 1));
+    const { counts, ranges } = await buildFrom(many, { ...window(900), contextStrategy: "summarize" });
+    expect(ranges.map(({ reason }) => reason)).toEqual(["summarized"]);
+    expect([counts.excluded, counts.summarised]).toEqual([0, ranges[0]?.count]);
+  });
+
   it("a strategy's own message does not win by being pinned, and what it drops in silence has a reason of its own", async () => {
     const strategies = createStrategyRegistry();
     strategies.register({

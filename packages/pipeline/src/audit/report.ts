@@ -45,11 +45,13 @@ export function reportAssembly(assembly: Assembly): AssemblyReport {
 }
 
 function countRows(blocks: readonly AuditBlock[], ranges: readonly AuditRange[]): AuditCounts {
-  const excluded = blocks.filter((block) => !block.included && block.reason !== "summarized").length;
+  const left = (isCounted: (reason: string) => boolean): number =>
+    blocks.filter((block) => !block.included && isCounted(block.reason)).length +
+    ranges.reduce((sum, range) => sum + (isCounted(range.reason) ? range.count : 0), 0);
   return {
     included: blocks.filter((block) => block.order !== null).length,
-    excluded: ranges.reduce((sum, range) => sum + range.count, excluded),
-    summarised: blocks.filter((block) => block.reason === "summarized").length,
+    excluded: left((reason) => reason !== "summarized"),
+    summarised: left((reason) => reason === "summarized"),
     truncated: blocks.filter((block) => block.order !== null && block.originalTokens !== null).length,
   };
 }
