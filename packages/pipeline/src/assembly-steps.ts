@@ -193,15 +193,16 @@ function budgetExceeded(
 
 /** Stage `serialize`; repeated after a correction, its diagnostics replace those of the round before. */
 export function runSerialize(assembly: Assembly): Assembly {
-  const { budget, overheadTokens, input } = assembly;
+  const { budget, overheadTokens, input, wire } = assembly;
   // After recount every block has its count.
   const blocks = assembly.blocks.filter(isCounted);
-  const serialized = serialize({ blocks, settings: input.settings, budget, overheadTokens });
+  const serialized = serialize({ blocks, wire, settings: input.settings, budget, overheadTokens });
   const earlier = assembly.diagnostics.filter(({ stage }) => stage !== "serialize");
   return {
     ...assembly,
     blocks: serialized.sent,
     request: serialized.request,
+    segments: serialized.segments,
     diagnostics: [...earlier, ...serialized.diagnostics],
   };
 }
@@ -212,11 +213,12 @@ function isCounted(block: MeasuredBlock): block is CountedBlock {
 
 /** Stage `verify`: the last count; afterwards `max_tokens` is what the window leaves beside it. */
 export function runVerify(assembly: Assembly): Assembly {
-  const { budget, counter, input } = assembly;
+  const { budget, counter, input, wire } = assembly;
   const result = verify({
     attempt: assembly,
     budgetTokens: budget.budgetTokens,
     count: (request) => countRequest(counter, request),
+    validate: wire.validate,
     again: (attempt, budgetTokens) => {
       const fitted = runRecount(attempt, budgetTokens);
       return fitted.error === null ? runSerialize(fitted) : { ...fitted, request: null };

@@ -3,15 +3,18 @@ import type { Clock } from "./clock.ts";
 import { resolveBudget, type ResolvedBudget } from "./budget.ts";
 import type { Conversation } from "./conversation.ts";
 import type { TokenBudgetExceeded } from "./errors.ts";
-import type { ChatRequest, Interceptor, ShiftStep, StageReport } from "./prompt.ts";
+import type { Interceptor, ProviderRequest, ShiftStep, StageReport } from "./prompt.ts";
+import { macroValues } from "./macros/values.ts";
 import type { Diagnostic } from "./reasons.ts";
 import type { AssemblySettings } from "./settings.ts";
 import { resolveStrategy, type ContextStrategyRegistry } from "./shift/registry.ts";
 import type { MeasuredBlock, Strategy } from "./shift/strategy.ts";
 import type { Summariser, SummaryFacts } from "./shift/summary/summariser.ts";
-import { countOverhead, createCounter, type Counter } from "./tokens/counter.ts";
+import { createCounter, type Counter } from "./tokens/counter.ts";
 import { profileFor } from "./tokens/profiles.ts";
-import { wireTools } from "./wire/openai-chat.ts";
+import type { WireBlock } from "./wire/openai-chat.ts";
+import type { Segment, Wire } from "./wire/wire.ts";
+import { wireFor } from "./wire/wires.ts";
 
 /** Everything a prompt depends on. Equal inputs give equal prompts. */
 export interface AssemblyInput {
@@ -33,8 +36,10 @@ export interface Assembly {
   readonly input: AssemblyInput;
   readonly strategy: Strategy;
   readonly counter: Counter;
+  /** The shape of the request; it decides what blocks cost. */
+  readonly wire: Wire;
   readonly budget: ResolvedBudget;
-  /** Priming and tool schemas. */
+  /** Everything that no block brings: priming, tool schemas, the opening of a rendered reply. */
   readonly overheadTokens: number;
   /** Most tokens lore and memories may take; 0 until their stage ran. */
   readonly caps: { readonly lorebook: number; readonly memory: number };
@@ -45,7 +50,9 @@ export interface Assembly {
   readonly shiftSteps: readonly ShiftStep[];
   /** The summary that `shift` put in; `null` = none. */
   readonly summary: SummaryFacts | null;
-  readonly request: ChatRequest | null;
+  readonly request: ProviderRequest | null;
+  /** Which block put which text where; `null` before `serialize`, and when block i is message i. */
+  readonly segments: readonly Segment[] | null;
   /** Counted on the payload by `verify`; `null` before. */
   readonly promptTokens: number | null;
   /** Set = no request may leave and later stages do nothing. */
@@ -60,19 +67,23 @@ export function startAssembly(input: AssemblyInput): Assembly {
   const profile = profileFor(settings.model);
   const budget = resolveBudget(settings, profile);
   const strategy = resolveStrategy(settings.contextStrategy, settings.strategyOptions, input.strategies);
-  const counter = createCounter(profile);
+  const wire = wireFor({ settings, speakers: macroValues(input.conversation) });
+  const plain = createCounter(profile);
+  const counter = { ...plain, countBlock: (block: WireBlock) => wire.countBlock(plain, block) };
   return {
     input,
     strategy,
     counter,
+    wire,
     budget,
-    overheadTokens: countOverhead(counter, wireTools(settings.tools), settings.parameters.extra),
+    overheadTokens: wire.countOverhead(plain),
     caps: { lorebook: 0, memory: 0 },
     blocks: [],
     leftOut: [],
     shiftSteps: [],
     summary: null,
     request: null,
+    segments: null,
     promptTokens: null,
     error: null,
     diagnostics: [],

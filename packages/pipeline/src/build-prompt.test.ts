@@ -7,7 +7,7 @@ import type { ChatRequestMessage } from "./prompt.ts";
 import { AssemblyInputError } from "./errors.ts";
 import { runRecount, runSerialize } from "./assembly-steps.ts";
 import type { AssemblySettings } from "./settings.ts";
-import { aConversation, aMessage, anInput, answering, calling } from "./testing/conversation.ts";
+import { aConversation, aMessage, anInput, answering, calling, chatReport } from "./testing/conversation.ts";
 import { createCounter } from "./tokens/counter.ts";
 import { profileFor } from "./tokens/profiles.ts";
 import { countRequest } from "./stages/verify.ts";
@@ -99,7 +99,7 @@ describe("buildPrompt, around its stages", () => {
       intercept: (blocks: readonly unknown[]) => [...blocks, { role: "system", content: "Extra." }],
     };
     const report = await build({ ...plain, interceptors: [adds as never] });
-    expect(report.request?.messages.at(-1)).toEqual({ role: "system", content: "Extra." });
+    expect(chatReport(report).request?.messages.at(-1)).toEqual({ role: "system", content: "Extra." });
     expect(report.blocks.find(({ source }) => source === "plugin")).toMatchObject({
       reason: "plugin_added",
       included: true,

@@ -12,7 +12,7 @@ export {
 } from "./block.ts";
 export { startAssembly, type Assembly, type AssemblyInput } from "./assembly.ts";
 export type { After, Clock } from "./clock.ts";
-export { messagesOfBlocks } from "./audit/audit-blocks.ts";
+export { messagesOfBlocks } from "./audit/messages-of-blocks.ts";
 export {
   readAuditDocument,
   toAuditDocument,
@@ -65,8 +65,13 @@ export type {
   ChatRequest,
   ChatRequestMessage,
   Interceptor,
+  ProviderMessage,
+  ProviderRequest,
   ShiftStep,
   StageReport,
+  TextRequest,
+  TextSpan,
+  WireFacts,
 } from "./prompt.ts";
 export {
   DIAGNOSTIC_CODES,
@@ -82,14 +87,17 @@ export {
   ACTIONS,
   DEFAULT_LOREBOOK_SETTINGS,
   DEFAULT_MEMORY_SETTINGS,
+  POST_PROCESSING,
   type Action,
   type AssemblySettings,
   type BudgetRequest,
   type LorebookSettings,
   type MemorySettings,
   type ModelFacts,
+  type PostProcessing,
   type SamplingParameters,
   type ToolDefinition,
+  type WireSettings,
 } from "./settings.ts";
 export { canonicalJson, sha256Hex } from "./hash.ts";
 export { defaultSeed } from "./seed.ts";
@@ -111,6 +119,10 @@ export type { Summarise, Summariser, SummaryFacts } from "./shift/summary/summar
 export { modelFacts } from "./tokens/models.ts";
 export type { Profile } from "./tokens/profile.ts";
 export { PROFILES, profileFor } from "./tokens/profiles.ts";
+export { INSTRUCT_FORMATS, type InstructFormatId } from "./template/formats.ts";
+export type { InstructFormat, TurnSequences } from "./template/instruct-format.ts";
+export { isChatRequest, providerMessages } from "./wire/chat-request.ts";
 export { validateChatRequest } from "./wire/validate.ts";
+export { validateTextRequest } from "./wire/validate-text.ts";
 export { substitute } from "./macros/substitute.ts";
 export { macroValues, type MacroValues } from "./macros/values.ts";

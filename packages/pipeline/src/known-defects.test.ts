@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AssemblyInput } from "./assembly.ts";
 import type { Block } from "./block.ts";
-import { messagesOfBlocks } from "./audit/audit-blocks.ts";
+import { messagesOfBlocks } from "./audit/messages-of-blocks.ts";
 import { buildPrompt } from "./build-prompt.ts";
 import type { ChatMessage } from "./conversation.ts";
 import type { AssemblySettings } from "./settings.ts";
@@ -17,11 +17,12 @@ import {
   anInput,
   answering,
   calling,
+  chatReport,
 } from "./testing/conversation.ts";
 import { profileFor } from "./tokens/profiles.ts";
 import { validateChatRequest } from "./wire/validate.ts";
 
-const build = (input: AssemblyInput) => buildPrompt(input, new AbortController().signal);
+const build = async (input: AssemblyInput) => chatReport(await buildPrompt(input, new AbortController().signal));
 const buildFrom = (messages: readonly ChatMessage[], settings: Partial<AssemblySettings> = {}) =>
   build(anInput(aConversation(messages), settings));
 const window = (contextLimit: number, reservedForReply = 20) => ({ budget: { contextLimit, reservedForReply } });

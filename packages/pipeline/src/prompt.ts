@@ -2,6 +2,7 @@ import type { Block, BlockSource, Role, StageName, ToolCall } from "./block.ts";
 import type { TokenBudgetExceeded } from "./errors.ts";
 import type { SummaryFacts } from "./shift/summary/summariser.ts";
 import type { Diagnostic, ExcludedReason, IncludedReason, ReasonDetail } from "./reasons.ts";
+import type { PostProcessing, WireSettings } from "./settings.ts";
 
 /** What a stage did: blocks and tokens going in and coming out (`tokens` is `null` before anything is counted). */
 export interface StageReport {
@@ -35,6 +36,14 @@ export interface ShiftStep {
   readonly tokensAfter: number;
 }
 
+/** Where a block's text stands in the request, in UTF-16 units from `from` up to, not including, `to`. */
+export interface TextSpan {
+  /** Index of the message whose content it is part of; `null` = part of the prompt string. */
+  readonly message: number | null;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** A row of the audit: included blocks in sent order (`order` 0, 1, …), then the left-out ones. */
 export interface AuditBlock {
   readonly order: number | null;
@@ -56,6 +65,11 @@ export interface AuditBlock {
   readonly reason: IncludedReason | ExcludedReason;
   readonly reasonDetail: ReasonDetail | null;
   readonly stage: StageName;
+  /**
+   * Where the text stands, when a block is not a message of its own (text mode, merged messages); `role` is then the
+   * message's, and `content` is all that the block put there: sequences, names and joints included.
+   */
+  readonly sentAt?: TextSpan;
   /** Text of the block. Absent for `overhead`, and in documents at rest for included blocks (it stands in the request). */
   readonly content?: string;
   readonly toolCalls?: readonly ToolCall[];
@@ -99,11 +113,37 @@ export interface ChatRequest {
   readonly [parameter: string]: unknown;
 }
 
+/** The body of `POST /completions`, as it is sent and as it is counted. */
+export interface TextRequest {
+  readonly model: string;
+  /** Every turn rendered with the format's sequences, then the opening of the reply. */
+  readonly prompt: string;
+  readonly max_tokens: number;
+  readonly stop: readonly string[];
+  readonly [parameter: string]: unknown;
+}
+
+/** The body of a provider request; `wire` in the settings decides which. */
+export type ProviderRequest = ChatRequest | TextRequest;
+
+/** One entry of what a model read, for display: a message, or in text mode the whole prompt. */
+export type ProviderMessage = ChatRequestMessage | { readonly prompt: string };
+
+/** How blocks became a request, as the audit names it. */
+export interface WireFacts {
+  readonly shape: WireSettings["shape"];
+  /** The instruct format; `null` in chat completions. */
+  readonly format: string | null;
+  /** `none` in text mode, which renders every turn by itself. */
+  readonly postProcessing: PostProcessing;
+}
+
 /** The outcome of one assembly. `error` set = no request may leave; everything assembled so far is still listed. */
 export interface AssemblyReport {
-  readonly request: ChatRequest | null;
+  readonly request: ProviderRequest | null;
   readonly error: TokenBudgetExceeded | null;
   readonly strategy: string;
+  readonly wire: WireFacts;
   readonly tokenizer: { readonly profile: string; readonly approximate: boolean };
   readonly budget: BudgetReport;
   readonly blocks: readonly AuditBlock[];

@@ -14,7 +14,7 @@ import type { Summariser } from "./shift/summary/summariser.ts";
 import { transcriptLines } from "./shift/summary/transcript.ts";
 import { select } from "./stages/select.ts";
 import { serialize } from "./stages/serialize.ts";
-import { aBlock, aConversation, aMessage, theSettings } from "./testing/conversation.ts";
+import { aBlock, aConversation, aMessage, chatOf, theSettings, theWire } from "./testing/conversation.ts";
 import { shiftNow } from "./testing/shifting.ts";
 import { countEncoded } from "./tokens/encoder.ts";
 import { validateChatRequest } from "./wire/validate.ts";
@@ -123,11 +123,12 @@ function wireOf(id: string) {
   const budget = { contextLimit: 1_000, reservedForReply: 1, margin: 0, budgetTokens: 999 };
   const { request, sent } = serialize({
     blocks: run(id).keptBlocks,
+    wire: theWire(),
     settings: theSettings(),
     budget,
     overheadTokens: 0,
   });
-  return { problems: validateChatRequest(request), sent: sent.map((block) => block.id.replace("msg:", "")) };
+  return { problems: validateChatRequest(chatOf(request)), sent: sent.map((block) => block.id.replace("msg:", "")) };
 }
 
 describe.skipIf(!present)(`reported failures${skipped}`, () => {

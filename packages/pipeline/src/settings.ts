@@ -1,3 +1,5 @@
+import type { InstructFormatId } from "./template/formats.ts";
+
 /** Generation actions; `impersonate`, `continue`, `swipe` and `regenerate` select lore triggers, `reply` is the plain turn. */
 export const ACTIONS = ["reply", "continue", "regenerate", "swipe", "impersonate"] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -59,6 +61,26 @@ export interface MemorySettings {
   readonly minimumScore: number;
 }
 
+/** The provider's request: chat messages, or one prompt string rendered with an instruct format. */
+export type WireSettings = { readonly shape: "chat" } | { readonly shape: "text"; readonly format: InstructFormatId };
+
+/**
+ * What is done to chat messages for providers that refuse some. `merge` joins neighbours of one role, `semi` also turns
+ * later system messages into the user's, `strict` also has a user message first, `single` sends one user message.
+ * Tool calls become text, except under `…_tools`. Source of the modes: SillyTavern's prompt post-processing.
+ */
+export const POST_PROCESSING = [
+  "none",
+  "merge",
+  "merge_tools",
+  "semi",
+  "semi_tools",
+  "strict",
+  "strict_tools",
+  "single",
+] as const;
+export type PostProcessing = (typeof POST_PROCESSING)[number];
+
 export interface AssemblySettings {
   readonly action: Action;
   readonly model: string;
@@ -66,6 +88,10 @@ export interface AssemblySettings {
   readonly budget: BudgetRequest;
   readonly parameters: SamplingParameters;
   readonly tools: readonly ToolDefinition[];
+  /** Default: chat completions. */
+  readonly wire?: WireSettings | undefined;
+  /** Of chat messages only. Default `none`. */
+  readonly postProcessing?: PostProcessing | undefined;
   readonly contextStrategy: string;
   readonly strategyOptions: { readonly [key: string]: unknown };
   /** Replaces the built-in main prompt; a character's `systemPrompt` replaces both. */

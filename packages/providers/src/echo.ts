@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
-import type { ChatRequest } from "@shiftwork/pipeline";
+import { isChatRequest, type ChatRequestMessage, type ProviderRequest } from "@shiftwork/pipeline";
 import type { Provider, StreamCall, StreamPart } from "./provider.ts";
 
 /** Words `/repeat` may ask for. */
@@ -31,15 +31,21 @@ export function createEcho(options: EchoOptions): Provider {
   return { kind: "echo", stream };
 }
 
-function echoReply(request: ChatRequest): string {
-  const said = request.messages.findLast((message) => message.role === "user")?.content ?? "";
+function echoReply(request: ProviderRequest): string {
+  const messages = received(request);
+  const said = messages.findLast((message) => message.role === "user")?.content ?? "";
   const asked = REPEAT.exec(said)?.[1];
   if (asked !== undefined) return repeatedWords(Math.min(Number(asked), MOST_REPEATED_WORDS));
-  const count = request.messages.length;
-  const received = `It received ${count} ${count === 1 ? "message" : "messages"}`;
+  const count = messages.length;
+  const size = `It received ${count} ${count === 1 ? "message" : "messages"}`;
   const last =
     said.trim() === "" ? "none of them from the user." : `the last one from the user says: ${cut(said.trim())}`;
-  return `This is the echo provider: no model was called. ${received}; ${last}`;
+  return `This is the echo provider: no model was called. ${size}; ${last}`;
+}
+
+/** A prompt in one string counts as one message of the user's. */
+function received(request: ProviderRequest): readonly ChatRequestMessage[] {
+  return isChatRequest(request) ? request.messages : [{ role: "user", content: request.prompt }];
 }
 
 function repeatedWords(count: number): string {

@@ -1,5 +1,5 @@
 import type { ProviderErrorCode } from "@shiftwork/contracts";
-import type { ChatRequest } from "@shiftwork/pipeline";
+import type { ProviderRequest } from "@shiftwork/pipeline";
 
 /** Where and how to reach a model. `apiKey` is decrypted just before the call and lives no longer than it. */
 export interface ProviderTarget {
@@ -40,7 +40,7 @@ export type StreamPart =
 export interface StreamCall {
   readonly target: ProviderTarget;
   /** Sent byte for byte as `wireBody` gives it. */
-  readonly request: ChatRequest;
+  readonly request: ProviderRequest;
   /** Aborts in every phase: resolving, connecting, waiting for the first token, mid-stream. Closes the socket. */
   readonly signal: AbortSignal;
   readonly connectTimeoutMs: number;

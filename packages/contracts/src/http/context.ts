@@ -1,4 +1,4 @@
-import { BLOCK_SOURCES, ROLES, STAGE_NAMES } from "@shiftwork/pipeline";
+import { BLOCK_SOURCES, POST_PROCESSING, ROLES, STAGE_NAMES } from "@shiftwork/pipeline";
 import { z } from "zod";
 import { publicId, Timestamp } from "./fields.ts";
 import { AssemblyPromise, turnFields } from "./generations.ts";
@@ -27,6 +27,8 @@ export const AuditBlockObject = z.object({
   reason: z.string(),
   reasonDetail: z.record(z.string(), z.unknown()).nullable(),
   stage: z.enum(STAGE_NAMES),
+  /** Where the text stands, when the block is not a message of its own; `message: null` = in the prompt string. */
+  sentAt: z.object({ message: z.number().int().nullable(), from: z.number().int(), to: z.number().int() }).optional(),
   content: z.string().optional(),
   toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })).optional(),
   toolCallId: z.string().optional(),
@@ -78,6 +80,12 @@ const Stage = z.object({
 });
 
 const Tokenizer = z.object({ profile: z.string(), approximate: z.boolean() });
+/** How blocks became a request; `format` only in text mode. */
+const WireFacts = z.object({
+  shape: z.enum(["chat", "text"]),
+  format: z.string().nullable(),
+  postProcessing: z.enum(POST_PROCESSING),
+});
 const Usage = z.object({
   estimated: z.object({ inputTokens: tokens.nullable() }),
   reported: z
@@ -121,6 +129,7 @@ export const PromptContextAudit = z.object({
   providerId: publicId("provider"),
   model: z.string(),
   strategy: z.string(),
+  wire: WireFacts,
   tokenizer: Tokenizer,
   budget: Budget,
   blocks: z.array(AuditBlockObject),
@@ -129,7 +138,7 @@ export const PromptContextAudit = z.object({
   shiftSteps: z.array(ShiftStepObject),
   /** The body as sent, without credentials; `null` when none was made. */
   providerRequest: ProviderPayload.nullable(),
-  /** Its messages, for display. */
+  /** Its messages, for display; of a text completion one entry with the `prompt`. */
   providerMessages: z.array(ProviderPayload),
   diagnostics: z.array(DiagnosticObject),
   stages: z.array(Stage),
@@ -166,6 +175,7 @@ export const ContextPreview = z.object({
   provider: z.object({ id: publicId("provider"), kind: z.string() }),
   model: z.string(),
   strategy: z.string(),
+  wire: WireFacts,
   tokenizer: Tokenizer,
   budget: Budget,
   counts: Counts,

@@ -1,35 +1,56 @@
 import type { Block, CountedBlock, LeftOutBlock } from "../block.ts";
-import type { AuditBlock, ChatRequestMessage } from "../prompt.ts";
+import type { AuditBlock, ProviderRequest } from "../prompt.ts";
 import type { ReasonDetail } from "../reasons.ts";
 import { upperBoundTokens } from "../shift/token-bound.ts";
 import { protectedIds } from "../shift/protection.ts";
-import { toWireMessage } from "../wire/openai-chat.ts";
+import type { Segment } from "../wire/wire.ts";
+import { partsOfBlock, partsOfSegment } from "./sent-parts.ts";
+
+/** A request whose blocks are not messages of their own, and where they stand in it. */
+export interface SegmentedRequest {
+  readonly request: ProviderRequest;
+  readonly segments: readonly Segment[];
+}
 
 /**
  * Rows of the audit: included blocks in sent order (`order` 0, 1, …) with what the model saw, one `overhead` row for
- * priming and tool schemas, then what was left out, in leaving order.
+ * priming, tool schemas and what the host itself wrote, then what was left out, in leaving order.
  */
 export function auditBlocks(input: {
   readonly included: readonly CountedBlock[];
+  /** `null` or absent = block i is message i. */
+  readonly segmented?: SegmentedRequest | null;
   readonly leftOut: readonly LeftOutBlock[];
   readonly overheadTokens: number;
   /** The strategy that ran; a mark of `manual` says so where another took no notice of it. */
   readonly strategy: string;
 }): readonly AuditBlock[] {
   const locked = protectedIds(input.included);
+  const placeOf = input.segmented ? placeReader(input.segmented) : null;
   return [
-    ...input.included.map((block, order) => includedRow(block, order, locked.has(block.id), input.strategy)),
-    overheadRow(input.overheadTokens),
+    ...input.included.map((block, order) => ({
+      ...includedRow(block, locked.has(block.id), input.strategy),
+      ...(placeOf === null ? { order, ...partsOfBlock(block) } : placeOf(block)),
+    })),
+    { ...overheadRow(input.overheadTokens), ...placeOf?.(null) },
     ...input.leftOut.map((entry) => leftOutRow(entry, input.strategy)),
   ];
 }
 
-function includedRow(block: CountedBlock, order: number, isProtected: boolean, strategy: string): AuditBlock {
-  const sent = sentParts(toWireMessage(block).message);
+/** Order and text as sent, of a block or (`null`) of what the host itself wrote, if it wrote anything. */
+function placeReader({ request, segments }: SegmentedRequest) {
+  const orders = new Map(segments.map(({ blockId }, order) => [blockId, order]));
+  return (block: CountedBlock | null): Partial<AuditBlock> => {
+    const order = orders.get(block?.id ?? null);
+    const segment = order === undefined ? undefined : segments[order];
+    return order === undefined || segment === undefined ? {} : { order, ...partsOfSegment(segment, block, request) };
+  };
+}
+
+function includedRow(block: CountedBlock, isProtected: boolean, strategy: string): AuditBlock {
   return {
     ...facts(block),
-    ...sent,
-    order,
+    order: null,
     tokens: block.tokens,
     originalTokens: block.originalTokens ?? null,
     included: true,
@@ -73,7 +94,7 @@ function overheadRow(tokens: number): AuditBlock {
     order: null,
     id: "overhead:request",
     source: "overhead",
-    label: "Priming and tool schemas",
+    label: "Framing of the request",
     name: null,
     role: "system",
     refId: null,
@@ -94,29 +115,4 @@ function overheadRow(tokens: number): AuditBlock {
 function facts(block: Omit<Block, "reason" | "reasonDetail" | "stage">) {
   const { id, source, label, name, role, refId, seq, pinned, relevance, groupId } = block;
   return { id, source, label, name, role, refId, seq, pinned, relevance, groupId, originalTokens: null };
-}
-
-/** What of a wire message stands in an audit row: the text and names as they were sent. */
-export function sentParts(
-  message: ChatRequestMessage,
-): Pick<AuditBlock, "content" | "name" | "toolCalls" | "toolCallId"> {
-  const calls = message.tool_calls?.map((call) => ({ id: call.id, ...call.function }));
-  return {
-    content: message.content ?? "",
-    name: message.name ?? null,
-    ...(calls === undefined ? {} : { toolCalls: calls }),
-    ...(message.tool_call_id === undefined ? {} : { toolCallId: message.tool_call_id }),
-  };
-}
-
-/** The messages that the included rows stand for, in sent order: equal to the request's own, or the audit is wrong. */
-export function messagesOfBlocks(blocks: readonly AuditBlock[]): readonly ChatRequestMessage[] {
-  return blocks
-    .filter((block) => block.order !== null)
-    .toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0))
-    .map((block) => toWireMessage(wireBlock(block)).message);
-}
-
-function wireBlock({ role, content, name, toolCalls, toolCallId }: AuditBlock) {
-  return { role, content: content ?? "", name, toolCalls: toolCalls ?? [], toolCallId: toolCallId ?? null };
 }

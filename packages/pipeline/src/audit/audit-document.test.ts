@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { buildPrompt } from "../build-prompt.ts";
+import type { WireFacts } from "../prompt.ts";
 import { aConversation, aMessage, answering, anInput, calling } from "../testing/conversation.ts";
-import { messagesOfBlocks } from "./audit-blocks.ts";
+import { messagesOfBlocks } from "./messages-of-blocks.ts";
 import { MOST_STORED_STEPS, readAuditDocument, toAuditDocument } from "./audit-document.ts";
 import { fillMissingCounts } from "./fill-counts.ts";
 import { promptContextAudit } from "./prompt-context-audit.ts";
@@ -81,6 +82,12 @@ describe("fillMissingCounts", () => {
     expect(hidden?.tokens).toBeLessThanOrEqual(bound);
     expect(hidden?.tokensUpperBound).toBeUndefined();
     expect(filled.filter((block) => block.included)).toEqual(report.blocks.filter((block) => block.included));
+  });
+
+  it("counts as the wire of the audited request does", () => {
+    const hiddenIn = (wire?: WireFacts) =>
+      fillMissingCounts(report.blocks, "openai:o200k_base", wire).find(({ id }) => id === "msg:m1")?.tokens ?? 0;
+    expect(hiddenIn({ shape: "text", format: "chatml", postProcessing: "none" })).toBeGreaterThan(hiddenIn() + 4);
   });
 
   it("changes nothing under a profile it does not know", () => {

@@ -1,14 +1,16 @@
-import type { AssemblyReport, AuditBlock, ChatRequest, ChatRequestMessage, ShiftStep } from "../prompt.ts";
+import type { AssemblyReport, AuditBlock, ProviderMessage, ProviderRequest, ShiftStep, WireFacts } from "../prompt.ts";
 import type { Diagnostic } from "../reasons.ts";
-import { sentParts } from "./audit-blocks.ts";
+import { isChatRequest, providerMessages } from "../wire/chat-request.ts";
+import { PLAIN_CHAT } from "../wire/wires.ts";
+import { sentParts, textAt } from "./sent-parts.ts";
 
 /** Steps and diagnostics stored at most; `omitted` says how many more there were. */
 export const MOST_STORED_STEPS = 500;
 const MOST_STORED_DIAGNOSTICS = 200;
 
-/** A row at rest: an included block's text stands once, in the request's message `messageIndex`. */
+/** A row at rest: an included block's text stands once, in the request: in message `messageIndex`, or at `sentAt`. */
 export interface StoredAuditBlock extends AuditBlock {
-  /** `null` when the row carries its own text. */
+  /** `null` when the row carries its own text or `sentAt` says where it is. */
   readonly messageIndex: number | null;
 }
 
@@ -28,17 +30,20 @@ type AssemblyFacts = Pick<
 /** The audit as it is stored: JSON, written once before the provider is called. */
 export interface AuditDocument extends AssemblyFacts {
   readonly version: 1;
+  /** Absent in documents from before there was a choice: chat completions as they are. */
+  readonly wire?: WireFacts;
   readonly blocks: readonly StoredAuditBlock[];
   /** The body as it is sent, without credentials; `null` when no request could be made. */
-  readonly providerRequest: ChatRequest | null;
+  readonly providerRequest: ProviderRequest | null;
   readonly omitted: AuditOmissions;
 }
 
 /** The audit as it is read: every row with its text, and the request's messages for display. */
 export interface AuditContent extends AssemblyFacts {
+  readonly wire: WireFacts;
   readonly blocks: readonly AuditBlock[];
-  readonly providerRequest: ChatRequest | null;
-  readonly providerMessages: readonly ChatRequestMessage[];
+  readonly providerRequest: ProviderRequest | null;
+  readonly providerMessages: readonly ProviderMessage[];
   readonly omitted: AuditOmissions;
 }
 
@@ -62,26 +67,30 @@ export function toAuditDocument(report: AssemblyReport): AuditDocument {
   };
 }
 
-function toStored(block: AuditBlock, request: ChatRequest | null): StoredAuditBlock {
+function toStored(block: AuditBlock, request: ProviderRequest | null): StoredAuditBlock {
   if (request === null || block.order === null) return { ...block, messageIndex: null };
-  const { content: _text, toolCalls: _calls, toolCallId: _link, ...row } = block;
-  return { ...row, messageIndex: block.order };
+  const { content: _text, ...row } = block;
+  if (block.sentAt !== undefined) return { ...row, messageIndex: null };
+  const { toolCalls: _calls, toolCallId: _link, ...bare } = row;
+  return { ...bare, messageIndex: block.order };
 }
 
 /** A stored document → the audit's content, each row with its text again. */
 export function readAuditDocument(document: AuditDocument): AuditContent {
-  const { version: _version, blocks, providerRequest, ...facts } = document;
-  const providerMessages = providerRequest?.messages ?? [];
+  const { version: _version, wire = PLAIN_CHAT, blocks, providerRequest, ...facts } = document;
   return {
     ...facts,
-    blocks: blocks.map((block) => fromStored(block, providerMessages)),
+    wire,
+    blocks: blocks.map((block) => fromStored(block, providerRequest)),
     providerRequest,
-    providerMessages,
+    providerMessages: providerMessages(providerRequest),
   };
 }
 
-function fromStored(stored: StoredAuditBlock, messages: readonly ChatRequestMessage[]): AuditBlock {
+function fromStored(stored: StoredAuditBlock, request: ProviderRequest | null): AuditBlock {
   const { messageIndex, ...block } = stored;
-  const message = messageIndex === null ? undefined : messages[messageIndex];
+  if (request === null) return block;
+  if (block.sentAt !== undefined) return { ...block, content: textAt(request, block.sentAt) };
+  const message = messageIndex === null || !isChatRequest(request) ? undefined : request.messages[messageIndex];
   return message === undefined ? block : { ...block, ...sentParts(message) };
 }

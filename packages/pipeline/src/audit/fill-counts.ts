@@ -1,22 +1,27 @@
-import type { AuditBlock } from "../prompt.ts";
-import { countMessage } from "../tokens/counter.ts";
+import type { AuditBlock, WireFacts } from "../prompt.ts";
+import { createCounter, type Counter } from "../tokens/counter.ts";
 import type { Profile } from "../tokens/profile.ts";
 import { PROFILES } from "../tokens/profiles.ts";
-import { toWireMessage } from "../wire/openai-chat.ts";
+import type { Wire } from "../wire/wire.ts";
+import { PLAIN_CHAT, wireOfFacts } from "../wire/wires.ts";
 
 /**
- * Counts the rows that were left out uncounted, with the profile the audit names. Rows that have a count stay as they
- * are; with a profile that is no longer known all do.
+ * Counts the rows that were left out uncounted, with the profile and the wire the audit names (default: plain chat).
+ * Rows that have a count stay as they are; with a profile that is no longer known all do.
  */
-export function fillMissingCounts(blocks: readonly AuditBlock[], profileId: string): readonly AuditBlock[] {
+export function fillMissingCounts(
+  blocks: readonly AuditBlock[],
+  profileId: string,
+  facts: WireFacts = PLAIN_CHAT,
+): readonly AuditBlock[] {
   const profile = Object.values<Profile>(PROFILES).find(({ id }) => id === profileId);
-  if (profile === undefined) return blocks;
-  return blocks.map((block) => (block.tokens === null ? counted(block, profile) : block));
+  if (profile === undefined || blocks.every((block) => block.tokens !== null)) return blocks;
+  const [counter, wire] = [createCounter(profile), wireOfFacts(facts)];
+  return blocks.map((block) => (block.tokens === null ? counted(block, counter, wire) : block));
 }
 
-function counted(block: AuditBlock, profile: Profile): AuditBlock {
+function counted(block: AuditBlock, counter: Counter, wire: Wire): AuditBlock {
   const { tokensUpperBound: _bound, ...row } = block;
   const { role, content = "", name, toolCalls = [], toolCallId = null } = block;
-  const { message } = toWireMessage({ role, content, name, toolCalls, toolCallId });
-  return { ...row, tokens: countMessage(profile, message) };
+  return { ...row, tokens: wire.countBlock(counter, { role, content, name, toolCalls, toolCallId }) };
 }

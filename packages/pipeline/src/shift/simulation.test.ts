@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { buildPrompt } from "../build-prompt.ts";
-import { aConversation, aMessage, anInput } from "../testing/conversation.ts";
+import { aConversation, aMessage, anInput, chatOf } from "../testing/conversation.ts";
 import { costOf } from "../testing/histories.ts";
 import { linkToolCalls } from "../wire/tool-links.ts";
 import { validateChatRequest } from "../wire/validate.ts";
@@ -99,7 +99,7 @@ describe("a prompt built turn by turn", () => {
         const budget = { contextLimit: 1_600, reservedForReply: 200 };
         const input = anInput(aConversation(branch), { contextStrategy, strategyOptions: { lowWater: 0.7 }, budget });
         const report = await buildPrompt({ ...input, anchorId, summariser }, new AbortController().signal);
-        expect(report.request && validateChatRequest(report.request)).toEqual([]);
+        expect(report.request && validateChatRequest(chatOf(report.request))).toEqual([]);
         expect(report.budget.promptTokens).toBeLessThanOrEqual(1_400);
         expect(report.counts.included + report.counts.excluded + report.counts.summarised).toBeGreaterThan(last);
         ({ anchorId } = report);

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { aBlock, aCall, theSettings } from "../testing/conversation.ts";
+import { aBlock, aCall, chatOf, theSettings, theWire } from "../testing/conversation.ts";
 import { validateChatRequest } from "../wire/validate.ts";
 import { replyTokens, serialize } from "./serialize.ts";
 
 const budget = { contextLimit: 1_000, reservedForReply: 250, margin: 0, budgetTokens: 750 };
 
 function serializing(blocks: Parameters<typeof serialize>[0]["blocks"], settings = theSettings()) {
-  return serialize({ blocks, settings, budget, overheadTokens: 3 });
+  const serialized = serialize({ blocks, wire: theWire(settings), settings, budget, overheadTokens: 3 });
+  return { ...serialized, request: chatOf(serialized.request) };
 }
 
 describe("serialize", () => {

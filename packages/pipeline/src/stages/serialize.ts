@@ -1,15 +1,17 @@
 import type { CountedBlock } from "../block.ts";
 import type { ResolvedBudget } from "../budget.ts";
-import type { ChatRequest } from "../prompt.ts";
+import type { ProviderRequest } from "../prompt.ts";
 import type { Diagnostic } from "../reasons.ts";
 import type { AssemblySettings } from "../settings.ts";
-import { chatRequest, toWireMessage, type WireRepair } from "../wire/openai-chat.ts";
-import { placeResultsBehindCalls } from "../wire/tool-order.ts";
+import type { WireRepair } from "../wire/openai-chat.ts";
+import type { Segment, Wire } from "../wire/wire.ts";
 
-/** The request and the blocks in the order they stand in it: block i is message i. */
+/** The request and the blocks in the order they stand in it. */
 export interface SerializedPrompt {
-  readonly request: ChatRequest;
+  readonly request: ProviderRequest;
   readonly sent: readonly CountedBlock[];
+  /** Which block put which text where; `null` = block i is message i. */
+  readonly segments: readonly Segment[] | null;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -18,34 +20,37 @@ const LISTED_BLOCKS = 20;
 /** Blocks → the request body. Each kind of repair gives one diagnostic with its number and the first blocks it touched. */
 export function serialize(input: {
   readonly blocks: readonly CountedBlock[];
-  readonly settings: Pick<AssemblySettings, "model" | "parameters" | "tools">;
+  readonly wire: Wire;
+  readonly settings: Pick<AssemblySettings, "parameters">;
   readonly budget: ResolvedBudget;
   readonly overheadTokens: number;
 }): SerializedPrompt {
-  const sent = placeResultsBehindCalls(input.blocks);
-  const wire = sent.map(toWireMessage);
+  const { wire, settings, budget } = input;
+  const sent = wire.arrange(input.blocks);
   const promptTokens = sent.reduce((sum, block) => sum + block.tokens, input.overheadTokens);
-  const repaired = new Map<WireRepair | "results_moved", string[]>();
-  sent.forEach((block, index) => {
-    for (const repair of new Set(wire[index]?.repairs)) note(repaired, repair, block.id);
-    if (block !== input.blocks[index] && block.role === "tool") note(repaired, "results_moved", block.id);
-  });
-  const messages = wire.map(({ message }) => message);
+  const { request, segments, repaired } = wire.write(sent, replyTokens(settings, budget, promptTokens));
+  const moved = sent.filter((block, index) => block.role === "tool" && block !== input.blocks[index]);
   return {
-    request: chatRequest(input.settings, messages, replyTokens(input.settings, input.budget, promptTokens)),
+    request,
     sent,
-    diagnostics: [...repaired].map(([repair, blockIds]) => ({
-      code: "wire_repair",
-      stage: "serialize",
-      detail: { repair, count: blockIds.length, blockIds: blockIds.slice(0, LISTED_BLOCKS) },
-    })),
+    segments,
+    diagnostics: diagnose([...repaired, ...moved.map(({ id }) => ({ repair: "results_moved" as const, blockId: id }))]),
   };
 }
 
-function note<K>(found: Map<K, string[]>, key: K, blockId: string): void {
-  const known = found.get(key);
-  if (known === undefined) found.set(key, [blockId]);
-  else known.push(blockId);
+function diagnose(
+  repaired: readonly { readonly repair: WireRepair | "results_moved"; readonly blockId: string | null }[],
+): readonly Diagnostic[] {
+  const found = new Map<string, Set<string>>();
+  for (const { repair, blockId } of repaired) {
+    const blockIds = found.get(repair) ?? new Set();
+    found.set(repair, blockId === null ? blockIds : blockIds.add(blockId));
+  }
+  return [...found].map(([repair, blockIds]) => ({
+    code: "wire_repair",
+    stage: "serialize",
+    detail: { repair, count: Math.max(1, blockIds.size), blockIds: [...blockIds].slice(0, LISTED_BLOCKS) },
+  }));
 }
 
 /** `max_tokens`: what the caller asked for, within 1 and what the window leaves beside the prompt and the margin. */

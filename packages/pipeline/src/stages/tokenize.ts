@@ -11,9 +11,9 @@ import { toWireMessage, type WireBlock } from "../wire/openai-chat.ts";
  */
 export const COUNT_AHEAD_BYTES = 262_144;
 
-/** The whole cost of a block: that of the wire message it becomes. */
+/** The whole cost of a block: that of the wire message it becomes, or of what else the assembly's wire makes of it. */
 export function countBlock(counter: Counter, block: WireBlock): number {
-  return counter.countMessage(toWireMessage(block).message);
+  return counter.countBlock?.(block) ?? counter.countMessage(toWireMessage(block).message);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ChatRequest } from "../prompt.ts";
+import { chatOf } from "../testing/conversation.ts";
 import { createCounter } from "../tokens/counter.ts";
 import { profileFor } from "../tokens/profiles.ts";
 import { countRequest, verify, type Attempt } from "./verify.ts";
@@ -16,7 +17,7 @@ function verifying(words: number, budgetTokens: number, shrinksTo: (budget: numb
   const result = verify<Attempt>({
     attempt: { request: body(words) },
     budgetTokens,
-    count: (request) => (request.messages[0]?.content ?? "").split(" ").length,
+    count: (request) => (chatOf(request).messages[0]?.content ?? "").split(" ").length,
     again: (_attempt, lowered) => {
       budgets.push(lowered);
       const next = shrinksTo(lowered);

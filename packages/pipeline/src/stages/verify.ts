@@ -1,12 +1,23 @@
-import type { ChatRequest } from "../prompt.ts";
-import { countOverhead, type Counter, type WireTool } from "../tokens/counter.ts";
+import type { ChatRequest, ProviderRequest } from "../prompt.ts";
+import { countOverhead, countParameters, type Counter, type WireTool } from "../tokens/counter.ts";
+import { isChatRequest } from "../wire/chat-request.ts";
 import { validateChatRequest } from "../wire/validate.ts";
+import { validateTextRequest } from "../wire/validate-text.ts";
 
 /** Rounds of lowering the budget by the excess before the prompt is given up. */
 const MOST_CORRECTIONS = 2;
 
-/** The cost of a request, taken from the payload alone: priming, tool schemas, structured parameters and every message as it stands there. */
-export function countRequest(counter: Counter, request: ChatRequest): number {
+/**
+ * The cost of a request, taken from the payload alone. Chat: priming, tool schemas, structured parameters and every
+ * message as it stands there. Text: the prompt string whole, and structured parameters.
+ */
+export function countRequest(counter: Counter, request: ProviderRequest): number {
+  if (isChatRequest(request)) return countChatRequest(counter, request);
+  const { prompt, stream_options: _ours, stop: _texts, ...rest } = request;
+  return counter.countText(prompt) + countParameters(counter, rest);
+}
+
+function countChatRequest(counter: Counter, request: ChatRequest): number {
   const { messages, tools = [], stream_options: _ours, stop: _texts, ...rest } = request;
   const overhead = countOverhead(counter, tools as readonly WireTool[], rest);
   return messages.reduce((sum, message) => sum + counter.countMessage(message), overhead);
@@ -14,7 +25,7 @@ export function countRequest(counter: Counter, request: ChatRequest): number {
 
 /** A prompt that is ready to be counted: `request: null` when it could not be made to fit. */
 export interface Attempt {
-  readonly request: ChatRequest | null;
+  readonly request: ProviderRequest | null;
 }
 
 /**
@@ -25,7 +36,9 @@ export interface Attempt {
 export function verify<A extends Attempt>(input: {
   readonly attempt: A;
   readonly budgetTokens: number;
-  readonly count: (request: ChatRequest) => number;
+  readonly count: (request: ProviderRequest) => number;
+  /** What a provider would refuse. Default: by the request's shape alone. */
+  readonly validate?: (request: ProviderRequest) => readonly string[];
   readonly again: (attempt: A, budgetTokens: number) => A;
 }): { readonly attempt: A; readonly promptTokens: number | null; readonly fits: boolean } {
   let { attempt } = input;
@@ -35,7 +48,7 @@ export function verify<A extends Attempt>(input: {
     const promptTokens = input.count(attempt.request);
     const excess = promptTokens - input.budgetTokens;
     if (excess <= 0) {
-      refuseInvalid(attempt.request);
+      refuseInvalid((input.validate ?? validateShape)(attempt.request));
       return { attempt, promptTokens, fits: true };
     }
     if (correction === MOST_CORRECTIONS) return { attempt, promptTokens, fits: false };
@@ -44,7 +57,10 @@ export function verify<A extends Attempt>(input: {
   }
 }
 
-function refuseInvalid(request: ChatRequest): void {
-  const problems = validateChatRequest(request);
+function validateShape(request: ProviderRequest): readonly string[] {
+  return isChatRequest(request) ? validateChatRequest(request) : validateTextRequest(request);
+}
+
+function refuseInvalid(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(`The assembled request is not valid: ${problems.join("; ")}`);
 }

@@ -1,7 +1,11 @@
 import type { AssemblyInput } from "../assembly.ts";
 import type { Block, CountedBlock, ToolCall } from "../block.ts";
 import type { Character, ChatMessage, Conversation, LoreEntry, Lorebook } from "../conversation.ts";
+import type { AssemblyReport, ChatRequest, ProviderRequest } from "../prompt.ts";
 import { DEFAULT_LOREBOOK_SETTINGS, DEFAULT_MEMORY_SETTINGS, type AssemblySettings } from "../settings.ts";
+import { isChatRequest } from "../wire/chat-request.ts";
+import type { Wire } from "../wire/wire.ts";
+import { wireFor } from "../wire/wires.ts";
 
 /** A message of the branch; its id follows the sequence number. */
 export function aMessage(seq: number, part: Partial<ChatMessage> = {}): ChatMessage {
@@ -147,4 +151,20 @@ export function aBlock(id: string, part: Partial<CountedBlock> = {}): CountedBlo
     reasonDetail: null,
   };
   return { ...block, tokens: 10, ...part };
+}
+
+/** A report whose request is known to be one of chat completions. Throws when it is not. */
+export function chatReport(report: AssemblyReport): AssemblyReport & { readonly request: ChatRequest | null } {
+  return { ...report, request: report.request === null ? null : chatOf(report.request) };
+}
+
+/** A request that is known to be one of chat completions. Throws when it is not. */
+export function chatOf(request: ProviderRequest): ChatRequest {
+  if (!isChatRequest(request)) throw new Error("the request is one of text completions");
+  return request;
+}
+
+/** The wire that settings ask for, in a conversation of Max with Mira. */
+export function theWire(settings: Partial<AssemblySettings> = {}): Wire {
+  return wireFor({ settings: theSettings(settings), speakers: { user: "Max", char: "Mira" } });
 }

@@ -1,5 +1,6 @@
 import type { ChatRequestMessage } from "../prompt.ts";
 import type { ToolDefinition } from "../settings.ts";
+import type { WireBlock } from "../wire/openai-chat.ts";
 import type { Profile } from "./profile.ts";
 
 /** Counts for one assembly: every text is tokenised once, whichever stage asks. */
@@ -9,6 +10,8 @@ export interface Counter {
   readonly countText: (text: string) => number;
   /** The whole cost of one wire message: framing, role, name, text, calls. */
   readonly countMessage: (message: ChatRequestMessage) => number;
+  /** What a block costs on this assembly's wire. Absent = as a chat message of its own. */
+  readonly countBlock?: (block: WireBlock) => number;
   /** Texts whose count is approximate although the profile is exact (hostile runs). */
   readonly approximateTexts: () => number;
 }
@@ -73,10 +76,13 @@ export function countOverhead(
   extra: { readonly [parameter: string]: unknown } = {},
 ): number {
   const { framing } = counter.profile;
-  let tokens = framing.priming;
+  let tokens = framing.priming + countParameters(counter, extra);
   for (const tool of tools) tokens += framing.toolDefinition + counter.countText(JSON.stringify(tool));
-  for (const value of Object.values(extra)) {
-    if (typeof value === "object" && value !== null) tokens += counter.countText(JSON.stringify(value));
-  }
   return tokens;
+}
+
+/** Cost of pass-through parameters: those with structure as their JSON text, scalars nothing. */
+export function countParameters(counter: Counter, extra: { readonly [parameter: string]: unknown } = {}): number {
+  const structured = Object.values(extra).filter((value) => typeof value === "object" && value !== null);
+  return structured.reduce<number>((sum, value) => sum + counter.countText(JSON.stringify(value)), 0);
 }

@@ -1,6 +1,6 @@
 import type { Block, ToolCall } from "../block.ts";
 import type { ChatRequest, ChatRequestMessage } from "../prompt.ts";
-import type { AssemblySettings, ToolDefinition } from "../settings.ts";
+import type { AssemblySettings, SamplingParameters, ToolDefinition } from "../settings.ts";
 import type { WireTool } from "../tokens/counter.ts";
 
 /** What was changed on the way to the wire; stored text is never touched. */
@@ -10,7 +10,9 @@ export type WireRepair =
   | "blank_result_filled"
   | "blank_arguments_filled"
   | "call_name_sanitised"
-  | "ill_formed_text_replaced";
+  | "ill_formed_text_replaced"
+  | "control_text_neutralised"
+  | "tools_not_sent";
 
 /** A block as it goes over the wire. */
 export interface WireMessage {
@@ -112,6 +114,20 @@ export function chatRequest(
 ): ChatRequest {
   const { parameters } = settings;
   const tools = wireTools(settings.tools);
+  return {
+    ...parameters.extra,
+    ...samplers(parameters),
+    ...(tools.length === 0 ? {} : { tools }),
+    model: settings.model,
+    messages,
+    max_tokens: maxTokens,
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+}
+
+/** The samplers that were given, under their wire names; chat and text completions share them. */
+export function samplers(parameters: SamplingParameters): { readonly [parameter: string]: unknown } {
   const optional = {
     temperature: parameters.temperature,
     top_p: parameters.topP,
@@ -119,16 +135,6 @@ export function chatRequest(
     presence_penalty: parameters.presencePenalty,
     stop: parameters.stop,
     seed: parameters.seed,
-    tools: tools.length === 0 ? undefined : tools,
   };
-  const given = Object.entries(optional).filter(([, value]) => value !== undefined);
-  return {
-    ...parameters.extra,
-    ...Object.fromEntries(given),
-    model: settings.model,
-    messages,
-    max_tokens: maxTokens,
-    stream: true,
-    stream_options: { include_usage: true },
-  };
+  return Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));
 }

@@ -1,14 +1,17 @@
 import { ROLES } from "../block.ts";
 import type { ChatRequest, ChatRequestMessage } from "../prompt.ts";
+import type { PostProcessing } from "../settings.ts";
+import { modeProblems } from "./mode-problems.ts";
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * Everything a chat-completions endpoint would refuse in `request`: roles, call and result pairs, blank or ill-formed
- * text, names, sizes. Empty = valid. Each problem names its place (`messages[3]: …`).
+ * text, names, sizes; under a post-processing mode also what that mode promises. Empty = valid. Each problem names its
+ * place (`messages[3]: …`).
  */
-export function validateChatRequest(request: ChatRequest): readonly string[] {
+export function validateChatRequest(request: ChatRequest, mode: PostProcessing = "none"): readonly string[] {
   const problems: string[] = [];
   if (request.model.trim() === "") problems.push("model: blank");
   if (request.messages.length === 0) problems.push("messages: none");
@@ -16,7 +19,7 @@ export function validateChatRequest(request: ChatRequest): readonly string[] {
   request.messages.forEach((message, index) => {
     for (const problem of messageProblems(message)) problems.push(`messages[${index}]: ${problem}`);
   });
-  return [...problems, ...pairProblems(request.messages)];
+  return [...problems, ...pairProblems(request.messages), ...modeProblems(request.messages, mode)];
 }
 
 function messageProblems(message: ChatRequestMessage): readonly string[] {

@@ -12,7 +12,9 @@ export async function auditObject(row: AuditRow, showContent: boolean): Promise<
   const stored = (await inflateAsync(row.document)).toString("utf8");
   const content = readAuditDocument(JSON.parse(stored) as AuditDocument);
   const audit = promptContextAudit(factsOf(row), content);
-  const blocks = fillMissingCounts(audit.blocks, audit.tokenizer.profile).map(publicBlock) as AuditBlockObject[];
+  const blocks = fillMissingCounts(audit.blocks, audit.tokenizer.profile, audit.wire).map(
+    publicBlock,
+  ) as AuditBlockObject[];
   const complete: PromptContextAudit = {
     ...audit,
     object: "prompt_context_audit",

@@ -5,6 +5,7 @@ import {
   type ContextPreview,
   type CreateContextPreview,
 } from "@shiftwork/contracts";
+import { providerMessages } from "@shiftwork/pipeline";
 import { withoutText } from "../context/audit-object.ts";
 import { publicBlock, publicDetail, publicProblem, publicStep } from "../context/public-refs.ts";
 import type { PreviewedTurn } from "./preview-turn.ts";
@@ -22,12 +23,15 @@ export function previewObject(
     provider: { id: encodeId("provider", turn.provider.id), kind: turn.provider.kind },
     model: turn.model,
     strategy: report.strategy,
+    wire: report.wire,
     tokenizer: report.tokenizer,
     budget: report.budget,
     counts: report.counts,
     blocks: shown,
     ranges: [...report.ranges],
-    ...(include.includes("providerMessages") ? { providerMessages: messagesOf(report.request) } : {}),
+    ...(include.includes("providerMessages")
+      ? { providerMessages: providerMessages(report.request).map((message) => ({ ...message })) }
+      : {}),
     shiftSteps: report.shiftSteps.map(publicStep) as ContextPreview["shiftSteps"],
     diagnostics: report.diagnostics.map((entry) => ({ ...entry, detail: publicDetail(entry.detail) })),
     stages: [...report.stages],
@@ -40,8 +44,4 @@ export function previewObject(
     exact: true,
     ...(report.error === null ? {} : { error: publicProblem(budgetProblem(report.error)) }),
   };
-}
-
-function messagesOf(request: PreviewedTurn["report"]["request"]): NonNullable<ContextPreview["providerMessages"]> {
-  return (request?.messages ?? []).map((message) => ({ ...message }));
 }

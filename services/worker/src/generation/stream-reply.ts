@@ -1,6 +1,6 @@
 import type { NewEvent } from "@shiftwork/contracts";
 import { NO_USAGE, type Usage } from "@shiftwork/db";
-import type { ChatRequest, ToolCall } from "@shiftwork/pipeline";
+import type { ProviderRequest, ToolCall } from "@shiftwork/pipeline";
 import { ProviderError, type Provider, type ProviderTarget, type StreamPart } from "@shiftwork/providers";
 import type { ReplyWriter } from "../events/reply-writer.ts";
 
@@ -24,7 +24,7 @@ export function noFactsYet(): ReplyFacts {
 export async function streamReply(call: {
   readonly provider: Provider;
   readonly target: ProviderTarget;
-  readonly request: ChatRequest;
+  readonly request: ProviderRequest;
   readonly timeouts: ProviderTimeouts;
   readonly writer: ReplyWriter;
   readonly facts: ReplyFacts;
