@@ -42,6 +42,12 @@ test("a standing window narrows a model's and never widens it; a request's own i
   expect(resolveSettings({ ...base, request }).budget.contextLimit).toBe(1_000_000);
 });
 
+test("the provider's kind decides the shape of the request", () => {
+  const wireOf = (kind: string) => resolveSettings({ ...base, provider: { kind, models: [] } }).wire;
+  expect(wireOf("openai-compatible-text")).toEqual({ shape: "text", format: "chatml" });
+  for (const kind of ["openai-compatible", "echo", "constructor"]) expect(wireOf(kind)).toEqual({ shape: "chat" });
+});
+
 test("the provider's model list wins over the built-in table, field by field", () => {
   const provider = { models: [{ model: "gpt-4o", contextLimit: 8_192, maxOutputTokens: null }] };
   expect(resolveSettings({ ...base, provider }).modelFacts).toEqual({ contextLimit: 8_192, maxOutputTokens: 16_384 });

@@ -8,6 +8,7 @@ import {
   type ModelFacts,
   type SamplingParameters,
   type ToolDefinition,
+  type WireSettings,
 } from "@shiftwork/pipeline";
 
 /** The layers an assembly's settings come from, nearest first: request, chat, tenant, product defaults. */
@@ -32,7 +33,8 @@ export interface SettingsLayers {
     readonly mainPrompt?: string | undefined;
     readonly postHistoryInstructions?: string | undefined;
   };
-  readonly provider: { readonly models: readonly ({ readonly model: string } & ModelFacts)[] };
+  /** `kind` decides the shape of the request; absent = chat completions. */
+  readonly provider: { readonly kind?: string; readonly models: readonly ({ readonly model: string } & ModelFacts)[] };
 }
 
 /** Token bounds a chat or a tenant chose for itself. */
@@ -55,6 +57,7 @@ export function resolveSettings(layers: SettingsLayers): AssemblySettings {
     budget: budgetOf(layers, facts),
     parameters: request.parameters,
     tools: request.tools,
+    wire: WIRE_OF_KIND.get(layers.provider.kind ?? "") ?? { shape: "chat" },
     contextStrategy: row.strategy,
     strategyOptions: request.strategyOptions,
     mainPrompt: tenant.mainPrompt ?? null,
@@ -65,6 +68,11 @@ export function resolveSettings(layers: SettingsLayers): AssemblySettings {
     now: request.now,
   };
 }
+
+/** Provider kinds that take another shape than chat completions. */
+const WIRE_OF_KIND: ReadonlyMap<string, WireSettings> = new Map([
+  ["openai-compatible-text", { shape: "text", format: "chatml" }],
+]);
 
 /** What the provider's own model list says, field by field, else the built-in table. */
 function factsOf({ provider, row }: SettingsLayers): ModelFacts {

@@ -7,7 +7,7 @@ import { createWholeText, wellFormed } from "./whole-text.ts";
 /** `open` until an end mark was seen, `finished` after `finish_reason`, `done` after `[DONE]`. */
 type Progress = "open" | "finished" | "done";
 
-/** Turns chat-completions chunks into parts. Every field of a chunk may be missing. */
+/** Turns chunks of chat and text completions into parts: `delta`, `message` or `text` of the first choice. Every field of a chunk may be missing. */
 export interface CompletionReader {
   accept(chunk: JsonObject): readonly StreamPart[];
   /** `[DONE]` was read; nothing after it counts. */
@@ -32,7 +32,7 @@ export function createCompletionReader(): CompletionReader {
     const thought = reasoning.push(textAt(delta, "reasoning_content") || textAt(delta, "reasoning"));
     if (thought !== "") yield { type: "reasoning", delta: thought };
     hasReasoned ||= thought !== "";
-    const said = text.push(contentText(delta) || textAt(delta, "refusal"));
+    const said = text.push(contentText(delta) || textAt(delta, "refusal") || textAt(choice, "text"));
     if (said !== "") yield { type: "text", delta: said };
     for (const entry of listAt(delta, "tool_calls")) {
       const part = toolCalls.accept(entry);

@@ -1,6 +1,8 @@
 export { createEcho, type EchoOptions } from "./echo.ts";
 export { isAddressAllowed, type Resolve } from "./guard-address.ts";
-export { createOpenAiCompatible, type OpenAiCompatibleOptions } from "./openai-compatible.ts";
+export { createOpenAiCompatible } from "./openai-compatible.ts";
+export { createOpenAiCompatibleText } from "./openai-compatible-text.ts";
+export type { OpenAiCompatibleOptions } from "./openai-endpoint.ts";
 export { ProviderError, type Provider, type ProviderTarget, type StreamCall, type StreamPart } from "./provider.ts";
 export { PROVIDERS, PROVIDER_KINDS, providerByKind, type ProviderKind } from "./registry.ts";
 export { streamingRequest, wireBody } from "./wire-body.ts";

@@ -1,3 +1,4 @@
+import type { ProviderRequest } from "@shiftwork/pipeline";
 import { afterEach, describe, expect, it } from "vitest";
 import { PROVIDERS, PROVIDER_KINDS, providerByKind, type ProviderKind } from "./registry.ts";
 import type { StreamPart } from "./provider.ts";
@@ -12,12 +13,22 @@ afterEach(async () => {
 /** Where each kind finds a model that answers; a kind without an entry does not compile. */
 const BASE_URL: Record<ProviderKind, () => Promise<string>> = {
   echo: () => Promise.resolve(""),
-  "openai-compatible": async () => {
-    const server = await startFakeOpenAi({ script: { kind: "words", words: ["One ", "two ", "three."] } });
-    closers.push(() => server.close());
-    return server.baseUrl;
-  },
+  "openai-compatible": fakeServer,
+  "openai-compatible-text": fakeServer,
 };
+
+async function fakeServer(): Promise<string> {
+  const server = await startFakeOpenAi({ script: { kind: "words", words: ["One ", "two ", "three."] } });
+  closers.push(() => server.close());
+  return server.baseUrl;
+}
+
+/** What each kind is sent; the kinds that are not listed take messages. */
+function requestFor(kind: ProviderKind): ProviderRequest {
+  const text = { model: "m", max_tokens: 9, prompt: "Hi there", stop: ["\n"] };
+  const chat = { model: "m", max_tokens: 9, messages: [{ role: "user" as const, content: "Hi there" }] };
+  return kind === "openai-compatible-text" ? text : chat;
+}
 
 function frozen<T>(value: T): T {
   if (typeof value === "object" && value !== null) for (const inner of Object.values(value)) frozen(inner);
@@ -34,7 +45,7 @@ describe.each(PROVIDER_KINDS)("provider %s", (kind) => {
   });
 
   it("streams the same parts for the same request, with exactly one end, and leaves the request alone", async () => {
-    const request = frozen({ model: "m", max_tokens: 9, messages: [{ role: "user" as const, content: "Hi there" }] });
+    const request = frozen(requestFor(kind));
     const call = callOf({ baseUrl: await BASE_URL[kind](), request });
     const parts = await collect(provider.stream(call));
     expect(await collect(provider.stream(call))).toEqual(parts);
@@ -45,7 +56,9 @@ describe.each(PROVIDER_KINDS)("provider %s", (kind) => {
   });
 
   it("never reports a usage of 0 for what it does not know", async () => {
-    const parts = await collect(provider.stream(callOf({ baseUrl: await BASE_URL[kind]() })));
+    const parts = await collect(
+      provider.stream(callOf({ baseUrl: await BASE_URL[kind](), request: requestFor(kind) })),
+    );
     const counts = parts.filter((part) => part.type === "usage").flatMap((part) => Object.values(part));
     expect(counts).not.toContain(0);
   });
@@ -70,7 +83,7 @@ describe.each(PROVIDER_KINDS)("provider %s", (kind) => {
   });
 
   it("never puts the key into what it streams or throws", async () => {
-    const call = callOf({ baseUrl: await BASE_URL[kind]() });
+    const call = callOf({ baseUrl: await BASE_URL[kind](), request: requestFor(kind) });
     const parts = await collect(provider.stream(call));
     const target = { ...call.target, baseUrl: "http://127.0.0.1:1/sk-test-secret" };
     const error = await collect(provider.stream({ ...call, target })).catch((reason: unknown) => reason);

@@ -14,7 +14,7 @@ const WAIT_AFTER_FINISH_MS = 5_000;
 const WAIT_AFTER_DONE_MS = 100;
 
 /**
- * Reads a chat-completions event stream. The same bytes give the same parts however they are cut. Needs a positive end
+ * Reads a completions event stream. The same bytes give the same parts however they are cut. Needs a positive end
  * mark, `finish_reason` or `[DONE]`; without one the stream was interrupted.
  */
 export async function* readStream(answer: HttpAnswer): AsyncGenerator<StreamPart> {

@@ -19,7 +19,7 @@ import { readNamedVariable, readProvisionConfig } from "./config.ts";
 const USAGE = `Makes a tenant with one provider and one API key; prints their ids and the key, once, as JSON.
 
   --tenant NAME                 name of the tenant
-  --provider-kind KIND          echo | openai-compatible
+  --provider-kind KIND          echo | openai-compatible | openai-compatible-text
   --model MODEL                 default model
   --context-limit TOKENS        its window, when it is not a well-known model
   --base-url URL                root of the provider's API

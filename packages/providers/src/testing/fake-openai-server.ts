@@ -9,6 +9,8 @@ export interface RecordedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: ChatRequest;
+  /** The rendered prompt of a text completion; `null` for a chat's messages. */
+  readonly prompt: string | null;
   /** The body as it came over the wire. */
   readonly rawBody: string;
   /** The client's end of the connection: equal ports, same connection. */
@@ -49,7 +51,7 @@ export interface FakeOpenAi {
 }
 
 /**
- * A real HTTP server that speaks chat completions and misbehaves on demand. Without options it answers `Hello there.`;
+ * A real HTTP server that speaks chat completions, on `…/completions` text completions, and misbehaves on demand. Without options it answers `Hello there.`;
  * tests wait for its signals instead of sleeping.
  */
 export async function startFakeOpenAi(options: FakeOpenAiOptions = {}): Promise<FakeOpenAi> {
@@ -87,6 +89,7 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   const rawBody = await readText(incoming);
+  const body = JSON.parse(rawBody) as ChatRequest;
   const gate = createGate();
   let isOurCut = false;
   const end = watchEnd(response, () => {
@@ -97,7 +100,8 @@ async function serve(
   const request: RecordedRequest = {
     path: incoming.url ?? "",
     headers: incoming.headers,
-    body: JSON.parse(rawBody) as ChatRequest,
+    body,
+    prompt: typeof body["prompt"] === "string" ? body["prompt"] : null,
     rawBody,
     clientPort: incoming.socket.remotePort ?? 0,
     ...end,
@@ -106,7 +110,13 @@ async function serve(
   };
   const reply = await chooseReply(options, request, log.add(request));
   isOurCut = reply.kind === "cut";
-  await playReply(reply, { response, gate, model: request.body.model, wantsUsage: wantsUsage(request.body) });
+  await playReply(reply, {
+    response,
+    gate,
+    model: body.model,
+    wantsUsage: wantsUsage(body),
+    isText: !request.path.includes("/chat/completions"),
+  });
 }
 
 /** Requests in the order they came, and whoever waits for one that has not come yet. */

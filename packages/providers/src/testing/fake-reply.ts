@@ -58,6 +58,8 @@ export interface ReplyContext {
   readonly gate: Gate;
   readonly model: string;
   readonly wantsUsage: boolean;
+  /** Asked for a text completion: words come as `choices[].text`. */
+  readonly isText: boolean;
 }
 
 /** Plays one reply. Settles when the fake has nothing more to send. */
@@ -70,21 +72,33 @@ export async function playReply(reply: FakeReply, context: ReplyContext): Promis
       startStream(response);
       return;
     case "hang-mid-stream":
-      await sendEvents(context, reply.words.map(wordChunk));
+      await sendEvents(
+        context,
+        reply.words.map((word) => wordChunk(word, context)),
+      );
       return;
     case "cut":
-      await sendEvents(context, reply.words.map(wordChunk));
+      await sendEvents(
+        context,
+        reply.words.map((word) => wordChunk(word, context)),
+      );
       response.destroy();
       return;
     case "no-end-mark":
-      await sendEvents(context, reply.words.map(wordChunk));
+      await sendEvents(
+        context,
+        reply.words.map((word) => wordChunk(word, context)),
+      );
       break;
     case "error":
       response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers });
       response.write(typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body ?? {}));
       break;
     case "stream-error":
-      await sendEvents(context, [...(reply.words ?? []).map(wordChunk), { error: reply.error }]);
+      await sendEvents(context, [
+        ...(reply.words ?? []).map((word) => wordChunk(word, context)),
+        { error: reply.error },
+      ]);
       break;
     case "bytes":
       await sendPieces(response, reply.pieces, reply.contentType);
@@ -146,7 +160,8 @@ function write(response: ServerResponse, piece: Uint8Array): Promise<void> {
   return new Promise((resolve) => response.write(piece, () => resolve()));
 }
 
-function wordChunk(word: string): object {
+function wordChunk(word: string, { isText }: Pick<ReplyContext, "isText">): object {
+  if (isText) return { object: "text_completion", choices: [{ index: 0, text: word, finish_reason: null }] };
   return { object: "chat.completion.chunk", choices: [{ index: 0, delta: { content: word }, finish_reason: null }] };
 }
 
@@ -154,8 +169,9 @@ function wordChunks(reply: Extract<FakeReply, { kind: "words" }>, context: Reply
   const reasoning = (reply.reasoning ?? []).map((thought) => ({
     choices: [{ index: 0, delta: { reasoning_content: thought }, finish_reason: null }],
   }));
-  const end = { choices: [{ index: 0, delta: {}, finish_reason: reply.finishReason ?? "stop" }] };
+  const nothing = context.isText ? { text: "" } : { delta: {} };
+  const end = { choices: [{ index: 0, ...nothing, finish_reason: reply.finishReason ?? "stop" }] };
   const usage = reply.usage === undefined ? { prompt_tokens: 10, completion_tokens: reply.words.length } : reply.usage;
   const tail = usage === null || !context.wantsUsage ? [] : [{ choices: [], usage }];
-  return [...reasoning, ...reply.words.map(wordChunk), end, ...tail];
+  return [...reasoning, ...reply.words.map((word) => wordChunk(word, context)), end, ...tail];
 }
