@@ -1,5 +1,5 @@
 export { describeConfig, envExample, type ConfigField } from "./config/describe-config.ts";
-export { flag, milliseconds, port } from "./config/fields.ts";
+export { flag, list, milliseconds, port } from "./config/fields.ts";
 export { maskConfig } from "./config/mask-config.ts";
 export { maskUrl } from "./config/mask-url.ts";
 export { ConfigError, readConfig, type ConfigProblem, type Environment } from "./config/read-config.ts";
@@ -8,6 +8,9 @@ export type { PostgresPreference } from "./embedded/find-postgres.ts";
 export type { EventLog } from "./events/event-log.ts";
 export { openPostgresEventLog } from "./events/postgres-event-log.ts";
 export { createLogger, type Logger, type LoggerOptions } from "./logging/create-logger.ts";
+export { hostClock } from "./plugins/host-clock.ts";
+export { loadPlugins, PluginError, type LoadedPlugin, type LoadedPlugins } from "./plugins/load-plugins.ts";
+export type { PluginModule } from "./plugins/plugin-module.ts";
 export { QueueUnavailableError } from "./queue/bullmq-producer.ts";
 export { openQueue, type QueueOptions } from "./queue/bullmq-queue.ts";
 export type { ConsumeOptions, JobHandler, JobState, Queue, QueueConsumer, QueuedJob } from "./queue/queue.ts";

@@ -1,4 +1,4 @@
-import { flag, port, readConfig } from "@shiftwork/platform";
+import { flag, list, port, readConfig } from "@shiftwork/platform";
 import { z } from "zod";
 
 /** Everything the API reads from its environment: units in the names, defaults beside them. */
@@ -12,6 +12,9 @@ export const ApiConfig = z.object({
     .string()
     .min(16)
     .describe("Keys the hashes of API keys, 16 characters or more; changing it makes every key invalid"),
+  PLUGINS: list().describe(
+    "Modules with strategies and interceptors, separated by commas; the same for API and workers of one installation",
+  ),
   DATABASE_POOL: z.coerce.number().int().min(2).max(200).default(12).describe("Connections at most"),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   LOG_CONTENT: flag().default(false).describe("Also log texts of messages, where an error holds some"),

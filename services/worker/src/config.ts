@@ -1,4 +1,4 @@
-import { flag, readConfig } from "@shiftwork/platform";
+import { flag, list, readConfig } from "@shiftwork/platform";
 import { z } from "zod";
 
 const milliseconds = z.coerce.number().int().positive();
@@ -9,6 +9,9 @@ export const WorkerConfig = z.object({
   REDIS_URL: z.url().optional().describe("redis://…; unset = the queue runs on DATABASE_URL"),
   QUEUE_NAME: z.string().min(1).default("shiftwork").describe("Same for API and workers of one installation"),
   MASTER_KEY: z.base64().describe("32 random bytes, base64 (openssl rand -base64 32): seals the providers' secrets"),
+  PLUGINS: list().describe(
+    "Modules with strategies and interceptors, separated by commas; the same for API and workers of one installation",
+  ),
   WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(1000).default(32).describe("Generations run at once"),
   DATABASE_POOL: z.coerce.number().int().min(2).max(200).default(12).describe("Connections at most"),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),

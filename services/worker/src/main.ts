@@ -1,12 +1,13 @@
 import { hostname } from "node:os";
 import { assertRoleIsBound, newId, openDatabase } from "@shiftwork/db";
-import { createLogger, openQueue, readMasterKey } from "@shiftwork/platform";
+import { createLogger, loadPlugins, openQueue, readMasterKey } from "@shiftwork/platform";
 import closeWithGrace from "close-with-grace";
 import { readWorkerConfig } from "./config.ts";
 import { startWorker } from "./worker.ts";
 
 const config = readWorkerConfig();
 const logger = createLogger({ level: config.LOG_LEVEL, name: "worker", showContent: config.LOG_CONTENT });
+const plugins = await loadPlugins(config.PLUGINS);
 
 const database = openDatabase({
   url: config.DATABASE_URL,
@@ -25,6 +26,7 @@ const worker = await startWorker({
   queue,
   logger,
   config,
+  plugins,
   masterKey: readMasterKey(config.MASTER_KEY),
   row: { id: newId(), host: hostname(), pid: process.pid, slots: config.WORKER_CONCURRENCY },
 });

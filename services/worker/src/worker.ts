@@ -1,6 +1,6 @@
 import { encodeId } from "@shiftwork/contracts";
 import { CANCEL_CHANNEL, DISPATCH_CHANNEL, removeWorker, type Database, type WorkerRow } from "@shiftwork/db";
-import type { Logger, Queue, QueueConsumer } from "@shiftwork/platform";
+import type { LoadedPlugins, Logger, Queue, QueueConsumer } from "@shiftwork/platform";
 import type { WorkerConfig } from "./config.ts";
 import { dispatch } from "./dispatch/dispatcher.ts";
 import { createLeader, type Leader } from "./dispatch/leader.ts";
@@ -18,6 +18,7 @@ export interface WorkerDependencies {
   readonly logger: Logger;
   readonly row: WorkerRow;
   readonly masterKey: Uint8Array;
+  readonly plugins: LoadedPlugins;
   readonly config: WorkerConfig;
 }
 
@@ -44,7 +45,10 @@ export async function startWorker(deps: WorkerDependencies): Promise<RunningWork
     onError: (error) => logger.warn({ err: error }, "queue error"),
   });
   for (const loop of Object.values(loops)) loop.start();
-  logger.info({ workerId: encodeId("worker", row.id), slots: row.slots, queue: queue.backend }, "worker ready");
+  logger.info(
+    { workerId: encodeId("worker", row.id), slots: row.slots, queue: queue.backend, plugins: deps.plugins.list },
+    "worker ready",
+  );
 
   let stopping: Promise<void> | null = null;
   return {
@@ -67,7 +71,7 @@ function runDependencies(deps: WorkerDependencies, activeRuns: ActiveRuns): RunD
       idleTimeoutMs: config.PROVIDER_IDLE_TIMEOUT_MS,
     },
     frame: { frameMs: config.FRAME_MS, frameBytes: config.FRAME_BYTES },
-    interceptors: [],
+    plugins: deps.plugins,
     logger: deps.logger,
   };
 }

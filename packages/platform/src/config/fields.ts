@@ -14,3 +14,13 @@ export function port(): z.ZodCoercedNumber {
 export function flag(): z.ZodCodec<z.ZodString, z.ZodBoolean> {
   return z.stringbool();
 }
+
+/** Names separated by commas, white space around them ignored; not set = none. */
+export function list(): z.ZodPipe<z.ZodDefault<z.ZodString>, z.ZodTransform<readonly string[], string>> {
+  const names = (text: string): readonly string[] =>
+    text
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== "");
+  return z.string().default("").transform(names);
+}

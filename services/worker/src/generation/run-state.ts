@@ -1,7 +1,7 @@
 import { encodeId } from "@shiftwork/contracts";
 import { recordFirstToken, type Claim, type Db, type ProviderRow } from "@shiftwork/db";
-import type { Assembly, AssemblyReport, Interceptor } from "@shiftwork/pipeline";
-import type { Logger } from "@shiftwork/platform";
+import type { Assembly, AssemblyReport } from "@shiftwork/pipeline";
+import type { LoadedPlugins, Logger } from "@shiftwork/platform";
 import { createReplyWriter, type ReplyWriter } from "../events/reply-writer.ts";
 import type { ActiveRun, ActiveRuns } from "./active-runs.ts";
 import { createLiveEvents, type LiveEvents } from "./live-events.ts";
@@ -14,7 +14,7 @@ export interface RunDependencies {
   readonly masterKey: Uint8Array;
   readonly timeouts: ProviderTimeouts;
   readonly frame: { readonly frameMs: number; readonly frameBytes: number };
-  readonly interceptors: readonly Interceptor[];
+  readonly plugins: Pick<LoadedPlugins, "strategies" | "interceptors">;
   readonly logger: Logger;
 }
 

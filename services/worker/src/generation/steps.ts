@@ -1,4 +1,3 @@
-import { performance } from "node:perf_hooks";
 import { budgetProblem, problem, resolveSettings } from "@shiftwork/contracts";
 import {
   findChat,
@@ -11,7 +10,7 @@ import {
   type Tx,
 } from "@shiftwork/db";
 import { reportAssembly, runStage, STAGES, startAssembly, type AssemblyReport } from "@shiftwork/pipeline";
-import { openSecret, providerSecretContext } from "@shiftwork/platform";
+import { hostClock, openSecret, providerSecretContext } from "@shiftwork/platform";
 import { providerByKind } from "@shiftwork/providers";
 import { RunAborted } from "./active-runs.ts";
 import { RunFailed } from "./outcome.ts";
@@ -65,7 +64,8 @@ async function load(run: Run, deps: RunDependencies): Promise<void> {
       tenant: await readTenantSettings(tx, tenantId),
       provider: run.provider,
     });
-    run.assembly = startAssembly({ conversation, settings, interceptors: deps.interceptors, clock: performance });
+    const { strategies, interceptors } = deps.plugins;
+    run.assembly = startAssembly({ conversation, settings, strategies, interceptors, clock: hostClock });
   });
 }
 

@@ -1,6 +1,13 @@
 import { newId, openDatabase, withTenant, type Database } from "@shiftwork/db";
 import { insertTestChat, openTestDatabase, type TestChat } from "@shiftwork/db/testing";
-import { createLogger, openPostgresEventLog, openQueue, type EventLog, type Queue } from "@shiftwork/platform";
+import {
+  createLogger,
+  loadPlugins,
+  openPostgresEventLog,
+  openQueue,
+  type EventLog,
+  type Queue,
+} from "@shiftwork/platform";
 import type { GenerationEvent } from "@shiftwork/contracts";
 import { isTerminalEvent } from "@shiftwork/contracts";
 import { WorkerConfig } from "../config.ts";
@@ -14,7 +21,7 @@ export interface Bench {
   readonly worker: Database;
   readonly queue: Queue;
   readonly events: EventLog;
-  startWorker(overrides?: Partial<WorkerConfig>): Promise<RunningWorker>;
+  startWorker(overrides?: Partial<Omit<WorkerConfig, "PLUGINS">>, plugins?: readonly string[]): Promise<RunningWorker>;
   /** A chat whose provider is at `baseUrl`. */
   chatWith(baseUrl: string): Promise<TestChat>;
   /** Resolves with all events once `until` holds for one of them. */
@@ -72,7 +79,7 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
     worker,
     queue,
     events,
-    async startWorker(overrides = {}) {
+    async startWorker(overrides = {}, plugins = []) {
       const config = WorkerConfig.parse({
         DATABASE_URL: test.url,
         MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
@@ -85,6 +92,7 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
         queue,
         logger: createLogger({ level: "silent", name: "test" }),
         config,
+        plugins: await loadPlugins(plugins),
         masterKey: Buffer.alloc(32, 7),
         row: { id: newId(), host: "test", pid: process.pid, slots: config.WORKER_CONCURRENCY },
       });
