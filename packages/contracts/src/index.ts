@@ -1,3 +1,4 @@
+export { chooseSummarizer, type ChosenSummarizer } from "./choose-summarizer.ts";
 export { ERROR_CODES, type ErrorCode, type ProviderErrorCode } from "./error-codes.ts";
 export {
   GENERATION_STATUSES,

@@ -1,3 +1,4 @@
+export { completeText, type CompletedText } from "./complete-text.ts";
 export { createEcho, type EchoOptions } from "./echo.ts";
 export { isAddressAllowed, type Resolve } from "./guard-address.ts";
 export { createOpenAiCompatible } from "./openai-compatible.ts";
