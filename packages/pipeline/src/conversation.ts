@@ -132,6 +132,15 @@ export interface Conversation {
   readonly persona: Persona | null;
   readonly lorebooks: readonly Lorebook[];
   readonly memories: readonly Memory[];
-  /** The active branch up to and including the current input. */
+  /** The active branch up to and including the current input, oldest first; without what `earlier` stands for. */
   readonly messages: readonly ChatMessage[];
+  /** Messages too old to stay under the strategy, left unloaded (`historyWindow`); absent = `messages` is everything. */
+  readonly earlier?: readonly EarlierMessages[];
+}
+
+/** Neighbours in the branch that were not loaded: none of `messages` stands between them. */
+export interface EarlierMessages {
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  readonly count: number;
 }

@@ -41,6 +41,7 @@ export {
   type Character,
   type ChatMessage,
   type Conversation,
+  type EarlierMessages,
   type LoreEntry,
   type Lorebook,
   type LorePosition,
@@ -99,6 +100,8 @@ export {
   type ToolDefinition,
   type WireSettings,
 } from "./settings.ts";
+export { historyWindow, type HistoryWindow } from "./history-window.ts";
+export { LONGEST_LISTED_RUN } from "./audit/audit-ranges.ts";
 export { canonicalJson, sha256Hex } from "./hash.ts";
 export { defaultSeed } from "./seed.ts";
 export type { OptionSchema, ParamsSchema } from "./shift/check-options.ts";
@@ -122,6 +125,7 @@ export { PROFILES, profileFor } from "./tokens/profiles.ts";
 export { INSTRUCT_FORMATS, type InstructFormatId } from "./template/formats.ts";
 export type { InstructFormat, TurnSequences } from "./template/instruct-format.ts";
 export { isChatRequest, providerMessages } from "./wire/chat-request.ts";
+export { linkToolCalls, type ToolLink } from "./wire/tool-links.ts";
 export { validateChatRequest } from "./wire/validate.ts";
 export { validateTextRequest } from "./wire/validate-text.ts";
 export { substitute } from "./macros/substitute.ts";

@@ -76,7 +76,7 @@ export interface AuditBlock {
   readonly toolCallId?: string;
 }
 
-/** More than 200 contiguous left-out history messages with one reason, as one row. */
+/** More than 200 contiguous left-out history messages with one reason, or any that were too old to load, as one row. */
 export interface AuditRange {
   readonly fromSeq: number;
   readonly toSeq: number;

@@ -96,6 +96,7 @@ export const DIAGNOSTIC_CODES = [
   "strategy_split_group",
   "strategy_addition_refused",
   "strategy_over_budget",
+  "summary_written",
 ] as const;
 export type DiagnosticCode = (typeof DIAGNOSTIC_CODES)[number];
 

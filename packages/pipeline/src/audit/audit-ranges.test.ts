@@ -47,4 +47,16 @@ describe("collapseRanges", () => {
   it("gives no sum when a message was not counted", () => {
     expect(collapseRanges(rows(upTo(1, 300), [], null)).ranges[0]?.tokens).toBeNull();
   });
+
+  it("joins what was never loaded with its neighbours, without a sum, and lists the rest", () => {
+    const { blocks, ranges } = collapseRanges(rows([7, 8, 50], [4, 51]), [
+      { fromSeq: 1, toSeq: 3, count: 3 },
+      { fromSeq: 5, toSeq: 6, count: 2 },
+    ]);
+    expect(ranges).toEqual([
+      { fromSeq: 1, toSeq: 3, count: 3, tokens: null, reason: "shift_oldest" },
+      { fromSeq: 5, toSeq: 50, count: 5, tokens: null, reason: "shift_oldest" },
+    ]);
+    expect(blocks.map(({ id }) => id)).toEqual(["msg:m4", "msg:m51", "overhead:request"]);
+  });
 });

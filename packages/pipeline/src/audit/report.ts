@@ -20,7 +20,7 @@ export function reportAssembly(assembly: Assembly): AssemblyReport {
     overheadTokens: assembly.overheadTokens,
     strategy: assembly.strategy.id,
   });
-  const { blocks, ranges } = collapseRanges(rows);
+  const { blocks, ranges } = collapseRanges(rows, assembly.input.conversation.earlier);
   return {
     request,
     error: assembly.error,
