@@ -158,6 +158,24 @@ create policy worker_across_tenants on generation_reasons for all to shiftwork_w
 grant delete, insert, select, update on generation_reasons to shiftwork_api;
 grant delete, insert, select, update on generation_reasons to shiftwork_worker;
 
+create table generation_summaries (
+  tenant_id uuid not null,
+  generation_id uuid not null,
+  chat_id uuid not null,
+  source_hash text not null,
+  text text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint generation_summaries_tenant_id_chat_id_fkey FOREIGN KEY (tenant_id, chat_id) REFERENCES chats(tenant_id, id) ON DELETE CASCADE,
+  constraint generation_summaries_tenant_id_generation_id_fkey FOREIGN KEY (tenant_id, generation_id) REFERENCES generations(tenant_id, id) ON DELETE CASCADE,
+  constraint generation_summaries_pkey PRIMARY KEY (tenant_id, generation_id)
+);
+CREATE INDEX generation_summaries_by_chat ON public.generation_summaries USING btree (tenant_id, chat_id);
+alter table generation_summaries enable row level security;
+alter table generation_summaries force row level security;
+create policy tenant_isolation on generation_summaries for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on generation_summaries to shiftwork_api;
+grant delete, insert, select, update on generation_summaries to shiftwork_worker;
+
 create table generations (
   tenant_id uuid not null,
   id uuid not null,
@@ -196,6 +214,7 @@ create table generations (
   stages jsonb,
   metadata jsonb,
   request_id text,
+  anchor_message_id uuid,
   constraint generations_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
   constraint generations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
   constraint generations_pkey PRIMARY KEY (tenant_id, id),
@@ -376,6 +395,8 @@ create table messages (
   constraint messages_pkey PRIMARY KEY (tenant_id, id),
   constraint messages_tenant_id_chat_id_branch_seq_variant_key UNIQUE (tenant_id, chat_id, branch, seq, variant)
 );
+CREATE INDEX messages_of_tool_use ON public.messages USING btree (tenant_id, chat_id, branch, seq) WHERE (active AND ((tool_call_id IS NOT NULL) OR (tool_calls <> '[]'::jsonb)));
+CREATE INDEX messages_set_apart ON public.messages USING btree (tenant_id, chat_id, branch, seq) WHERE (active AND (pinned OR hidden OR (role = 'system'::text) OR ((meta ->> 'manualExcluded'::text) = 'true'::text)));
 CREATE UNIQUE INDEX messages_one_active_variant ON public.messages USING btree (tenant_id, chat_id, branch, seq) WHERE active;
 CREATE UNIQUE INDEX messages_one_reply_per_generation ON public.messages USING btree (tenant_id, generation_id) WHERE (generation_id IS NOT NULL);
 alter table messages enable row level security;

@@ -21,7 +21,7 @@ export {
   readStreamedText,
   type EventsToAppend,
 } from "./queries/generation-events.ts";
-export { loadConversation, type ConversationQuery } from "./queries/generation-inputs.ts";
+export { loadAssemblyInput, type ConversationQuery, type StoredInput } from "./queries/generation-inputs.ts";
 export {
   claimGeneration,
   endGeneration,
@@ -34,6 +34,7 @@ export {
   type Ending,
   type Usage,
 } from "./queries/generation-lifecycle.ts";
+export { findGenerationSummary, keepGenerationSummary, type StoredSummary } from "./queries/generation-summaries.ts";
 export {
   CANCEL_CHANNEL,
   countQueued,

@@ -3,6 +3,7 @@ import postgres from "postgres";
 import * as createRolesAndTenants from "../migrations/0001_create_roles_and_tenants.ts";
 import * as createConversations from "../migrations/0002_create_conversations.ts";
 import * as createGenerations from "../migrations/0003_create_generations.ts";
+import * as fitContexts from "../migrations/0004_fit_contexts.ts";
 import { openDatabase } from "./client.ts";
 import { ensureRoles } from "./roles.ts";
 
@@ -11,6 +12,7 @@ const MIGRATIONS = {
   "0001_create_roles_and_tenants": createRolesAndTenants,
   "0002_create_conversations": createConversations,
   "0003_create_generations": createGenerations,
+  "0004_fit_contexts": fitContexts,
 } as const satisfies Record<string, Migration>;
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).at(-1) ?? "";

@@ -31,6 +31,7 @@ export interface Tables {
   imports: ImportsTable;
   generations: GenerationsTable;
   generation_contents: { tenant_id: string; generation_id: string; chat_id: string; request: Json<GenerationRequest> };
+  generation_summaries: GenerationSummariesTable;
   generation_attempts: GenerationAttemptsTable;
   generation_labels: { tenant_id: string; generation_id: string; key: string; value: string };
   generation_reasons: GenerationReasonsTable;
@@ -231,6 +232,7 @@ interface GenerationsTable {
   input_message_id: string | null;
   output_message_id: string | null;
   retry_of: string | null;
+  anchor_message_id: string | null;
   created_at: Generated<Date>;
   dispatched_at: Date | null;
   started_at: Date | null;
@@ -263,6 +265,15 @@ export interface GenerationRequest {
   readonly now: string;
   /** Set when the caller insists on what a preview promised. */
   readonly expectedHash: string | null;
+}
+
+interface GenerationSummariesTable {
+  tenant_id: string;
+  generation_id: string;
+  chat_id: string;
+  source_hash: string;
+  text: string;
+  created_at: Generated<Date>;
 }
 
 interface GenerationAttemptsTable {

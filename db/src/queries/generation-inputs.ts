@@ -1,28 +1,28 @@
-import type { ChatMessage, Conversation, Lorebook } from "@shiftwork/pipeline";
+import type { AssemblyInput, Conversation, Lorebook } from "@shiftwork/pipeline";
 import { sql } from "kysely";
 import type { Tx } from "../transaction.ts";
+import { loadHistory, type HistoryQuery } from "./history.ts";
 
-export interface ConversationQuery {
-  readonly chatId: string;
-  /** The message to answer: what stands behind it is not part of this turn. Null = the whole branch. */
-  readonly inputMessageId: string | null;
-  /** A message that is not stored (a preview's), standing after the last one. */
-  readonly draft: Pick<ChatMessage, "content" | "name"> | null;
+export interface ConversationQuery extends HistoryQuery {
   /** Instead of the chat's own. */
   readonly personaId: string | null;
   /** Instead of every bound book. */
   readonly lorebookIds: readonly string[] | null;
 }
 
+/** What of an assembly's input stands in the database. */
+export type StoredInput = Pick<AssemblyInput, "conversation" | "anchorId">;
+
 /**
  * Loads everything a prompt is made of. The only loader, for worker and preview alike, so that both see the same; null =
- * there is no such chat. Throws when a read fails: a failed read is never an empty chat.
+ * there is no such chat. Throws when a read fails: a failed read is never an empty chat. `inputMessageId` is the message
+ * that is answered: what stands behind it is not part of this turn.
  */
-export async function loadConversation(
+export async function loadAssemblyInput(
   tx: Tx,
   tenantId: string,
   query: ConversationQuery,
-): Promise<Conversation | null> {
+): Promise<StoredInput | null> {
   const chat = await tx
     .selectFrom("chats")
     .select(["id", "character_id", "persona_id"])
@@ -31,70 +31,32 @@ export async function loadConversation(
     .executeTakeFirst();
   if (!chat) return null;
   const owners = { chatId: chat.id, characterId: chat.character_id, personaId: query.personaId ?? chat.persona_id };
-  const stored = await loadMessages(tx, tenantId, query.chatId, query.inputMessageId);
+  const lorebooks = await loadLorebooks(tx, tenantId, owners, query.lorebookIds);
   return {
-    chatId: chat.id,
-    character: await loadCharacter(tx, tenantId, owners.characterId),
-    persona: await loadPersona(tx, tenantId, owners.personaId),
-    lorebooks: await loadLorebooks(tx, tenantId, owners, query.lorebookIds),
-    memories: await loadMemories(tx, tenantId, owners),
-    messages: query.draft ? [...stored, draftMessage(query.draft, stored.at(-1)?.seq ?? 0)] : stored,
+    conversation: {
+      chatId: chat.id,
+      character: await loadCharacter(tx, tenantId, owners.characterId),
+      persona: await loadPersona(tx, tenantId, owners.personaId),
+      lorebooks,
+      memories: await loadMemories(tx, tenantId, owners),
+      ...(await loadHistory(tx, tenantId, query, lorebooks)),
+    },
+    anchorId: await findAnchor(tx, tenantId, chat.id),
   };
 }
 
-function draftMessage(draft: Pick<ChatMessage, "content" | "name">, lastSeq: number): ChatMessage {
-  return {
-    id: null,
-    seq: lastSeq + 1,
-    role: "user",
-    content: draft.content,
-    name: draft.name,
-    toolCalls: [],
-    toolCallId: null,
-    pinned: false,
-    hidden: false,
-    optional: false,
-    failedPartial: false,
-  };
-}
-
-async function loadMessages(
-  tx: Tx,
-  tenantId: string,
-  chatId: string,
-  inputMessageId: string | null,
-): Promise<readonly ChatMessage[]> {
-  return tx
-    .selectFrom("messages")
-    .select([
-      "id",
-      "seq",
-      "role",
-      "content",
-      "name",
-      "tool_calls as toolCalls",
-      "tool_call_id as toolCallId",
-      "pinned",
-      "hidden",
-      "failed as failedPartial",
-      sql<boolean>`coalesce((meta->>'optional')::boolean, false)`.as("optional"),
-    ])
+/** Where the last completed turn of the chat cut its history. */
+async function findAnchor(tx: Tx, tenantId: string, chatId: string): Promise<string | null> {
+  const row = await tx
+    .selectFrom("generations")
+    .select("anchor_message_id as anchorId")
     .where("tenant_id", "=", tenantId)
     .where("chat_id", "=", chatId)
-    .where("branch", "=", 0)
-    .where("active", "=", true)
-    .$if(inputMessageId !== null, (query) =>
-      query.where("seq", "<=", (eb) =>
-        eb
-          .selectFrom("messages as input")
-          .select("input.seq")
-          .where("input.tenant_id", "=", tenantId)
-          .where("input.chat_id", "=", chatId)
-          .where("input.id", "=", inputMessageId),
-      ),
-    )
-    .orderBy("seq")
-    .execute();
+    .where("status", "=", "completed")
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.anchorId ?? null;
 }
 
 async function loadCharacter(tx: Tx, tenantId: string, id: string | null): Promise<Conversation["character"]> {

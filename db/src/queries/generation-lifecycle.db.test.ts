@@ -69,6 +69,7 @@ function ending(claim: Claim, status: TerminalStatus, text: string) {
     firstTokenAt: new Date(),
     context: null,
     stages: null,
+    anchorMessageId: null,
     auditPatch: {},
   } as const;
 }

@@ -5,6 +5,7 @@ import type { AuditPatch, GenerationContext, GenerationRequest } from "../tables
 import type { Tx } from "../transaction.ts";
 import { bumpChatRevision, lockChat } from "./chat-revision.ts";
 import { appendEvents } from "./generation-events.ts";
+import { deleteGenerationSummary } from "./generation-summaries.ts";
 import { DISPATCH_CHANNEL, findGenerationRequest } from "./generations.ts";
 import { storeReply } from "./messages-of-generations.ts";
 import { finishAudit } from "./prompt-context-audits.ts";
@@ -117,6 +118,8 @@ export interface Ending {
   readonly firstTokenAt: Date | null;
   readonly context: GenerationContext | null;
   readonly stages: readonly StageReport[] | null;
+  /** Where the history was cut; kept of a run that completes, for the chat's next turn. */
+  readonly anchorMessageId: string | null;
   readonly auditPatch: AuditPatch;
 }
 
@@ -162,6 +165,7 @@ export async function endGeneration(
     await bumpChatRevision(tx, ending.tenantId, chatId);
   }
   await endAttempt(tx, ending, ended.status);
+  await deleteGenerationSummary(tx, ending.tenantId, ending.generationId);
   if (chatId !== null) await prepareAuditFirst?.();
   await finishAudit(tx, { ...ending, status: ended.status, errorCode: error?.code ?? null });
   await appendEvents(tx, {
@@ -190,6 +194,7 @@ async function endRow(
       finish_reason = ${ending.finishReason},
       input_tokens  = ${usage.inputTokens}, output_tokens = ${usage.outputTokens}, cache_read_tokens = ${usage.cacheReadTokens},
       first_token_at = ${ending.firstTokenAt},
+      anchor_message_id = case when cancel_requested_at is null and ${ending.status} = 'completed' then ${ending.anchorMessageId}::uuid end,
       context       = coalesce(${ending.context}::jsonb, context),
       stages        = coalesce(${ending.stages}::jsonb, stages),
       finished_at   = now()

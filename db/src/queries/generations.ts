@@ -5,6 +5,7 @@ import { sql } from "kysely";
 import type { GenerationContext, GenerationRequest } from "../tables.ts";
 import type { Tx } from "../transaction.ts";
 import { appendEvents } from "./generation-events.ts";
+import { deleteGenerationSummary } from "./generation-summaries.ts";
 import { finishAudit } from "./prompt-context-audits.ts";
 
 /** Channel that wakes the dispatcher; no payload. */
@@ -232,6 +233,7 @@ async function endQueued(
   tx: Tx,
   { tenantId, generationId, chatId }: { tenantId: string; generationId: string; chatId: string | null },
 ): Promise<void> {
+  await deleteGenerationSummary(tx, tenantId, generationId);
   await finishAudit(tx, { tenantId, generationId, chatId, status: "cancelled", errorCode: null, auditPatch: {} });
   const cancelled: NewEvent = {
     type: "generation.cancelled",

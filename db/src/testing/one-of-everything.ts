@@ -50,6 +50,10 @@ async function insertTraces(tx: Tx, chat: TestChat, generationId: string): Promi
     values (${tenantId}, ${generationId}, 1, 1, ${uuidv7()})
   `.execute(tx);
   await sql`
+    insert into generation_summaries (tenant_id, generation_id, chat_id, source_hash, text)
+    values (${tenantId}, ${generationId}, ${chatId}, 'h', 'S')
+  `.execute(tx);
+  await sql`
     insert into generation_reasons (tenant_id, generation_id, source, reason, included, count)
     values (${tenantId}, ${generationId}, 'input', 'current_input', true, 1)
   `.execute(tx);

@@ -1,6 +1,7 @@
 import { uuidv7 } from "uuidv7";
 import { insertGeneration } from "../queries/generations.ts";
 import { insertTenant } from "../queries/tenants.ts";
+import type { GenerationRequest } from "../tables.ts";
 import type { Db, Tx } from "../transaction.ts";
 import { withTenant } from "../transaction.ts";
 
@@ -44,7 +45,12 @@ export async function insertTestMessage(
 }
 
 /** Accepts a generation for the chat's input and returns its id. */
-export async function insertTestGeneration(db: Db, chat: TestChat, deadlineMs = 60_000): Promise<string> {
+export async function insertTestGeneration(
+  db: Db,
+  chat: TestChat,
+  deadlineMs = 60_000,
+  part: { readonly strategy?: string; readonly request?: Partial<GenerationRequest> } = {},
+): Promise<string> {
   const id = uuidv7();
   await withTenant(db, chat.tenantId, (tx) =>
     insertGeneration(tx, chat.tenantId, {
@@ -55,7 +61,7 @@ export async function insertTestGeneration(db: Db, chat: TestChat, deadlineMs = 
       providerId: chat.providerId,
       providerKind: "echo",
       model: "echo-1",
-      strategy: "truncate",
+      strategy: part.strategy ?? "truncate",
       seed: "seed",
       inputMessageId: chat.inputMessageId,
       retryOf: null,
@@ -71,6 +77,7 @@ export async function insertTestGeneration(db: Db, chat: TestChat, deadlineMs = 
         lorebookIds: null,
         now: "2026-01-01T00:00:00.000Z",
         expectedHash: null,
+        ...part.request,
       },
     }),
   );

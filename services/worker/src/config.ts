@@ -29,6 +29,9 @@ export const WorkerConfig = z.object({
   FRAME_BYTES: z.coerce.number().int().positive().default(256).describe("A frame this large leaves at once"),
   PROVIDER_CONNECT_TIMEOUT_MS: milliseconds.default(10_000),
   PROVIDER_IDLE_TIMEOUT_MS: milliseconds.default(120_000).describe("Longest silence of a provider"),
+  SUMMARY_TIMEOUT_MS: milliseconds
+    .default(30_000)
+    .describe("A model-written summary that takes longer is done without"),
   DRAIN_TIMEOUT_MS: milliseconds.default(30_000).describe("SIGTERM: running generations may go on for this long"),
 });
 export type WorkerConfig = z.infer<typeof WorkerConfig>;

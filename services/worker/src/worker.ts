@@ -70,6 +70,7 @@ function runDependencies(deps: WorkerDependencies, activeRuns: ActiveRuns): RunD
       connectTimeoutMs: config.PROVIDER_CONNECT_TIMEOUT_MS,
       idleTimeoutMs: config.PROVIDER_IDLE_TIMEOUT_MS,
     },
+    summaryTimeoutMs: config.SUMMARY_TIMEOUT_MS,
     frame: { frameMs: config.FRAME_MS, frameBytes: config.FRAME_BYTES },
     plugins: deps.plugins,
     logger: deps.logger,

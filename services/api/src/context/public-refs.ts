@@ -24,6 +24,7 @@ const SOURCE_KINDS: { readonly [Source in BlockSource]?: IdKind } = {
 /** What evidence names by a bare id. */
 const DETAIL_KINDS: { readonly [key: string]: IdKind } = {
   messageId: "message",
+  covers: "message",
   duplicateOf: "memory",
   winners: "loreEntry",
   lorebookId: "lorebook",

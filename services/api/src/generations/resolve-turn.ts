@@ -17,6 +17,7 @@ import { fieldProblem, HttpProblem, notFound } from "../errors.ts";
 import { uuidOf } from "../routes/ids.ts";
 import { namedPersona } from "../routes/visible.ts";
 import { chooseModel } from "./choose-model.ts";
+import { requireSummarizer } from "./require-summarizer.ts";
 
 /** A turn with everything decided that a prompt depends on, for a generation and for its preview alike. */
 export interface ResolvedTurn {
@@ -40,13 +41,15 @@ export async function resolveTurn(tx: Tx, caller: Caller, chat: ChatRow, turn: T
   requireSameChat(turn, chat);
   const tenant = await readTenantSettings(tx, caller.tenantId);
   const levels = [{ ...turn, providerId: uuidOf("provider", turn.providerId) }, chat.settings, tenant];
-  const { provider, model } = chooseModel(levels, await listProviders(tx, caller.tenantId));
+  const providers = await listProviders(tx, caller.tenantId);
+  const { provider, model } = chooseModel(levels, providers);
   const input = await findInput(tx, caller, chat, turn);
   const request = await storedRequest(tx, caller, turn, now);
   const strategy = turn.contextStrategy ?? chat.settings.contextStrategy ?? tenant.contextStrategy ?? "truncate";
   const seed = turn.assembly?.seed ?? turn.seed ?? defaultSeed(chat.id, input.parentId);
   const row = { action: turn.action, model, strategy, seed };
   const settings = checkedSettings({ request, row, chat, tenant, provider });
+  requireSummarizer(settings, provider, providers);
   const { draft, inputMessageId } = input;
   return { provider, model, strategy, seed, draft, inputMessageId, request, settings };
 }

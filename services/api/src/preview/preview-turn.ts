@@ -1,6 +1,6 @@
 import type { CreateContextPreview } from "@shiftwork/contracts";
-import { loadConversation, withTenant, type ChatRow, type Db, type Tx } from "@shiftwork/db";
-import { buildPrompt, type AssemblyReport, type Conversation } from "@shiftwork/pipeline";
+import { loadAssemblyInput, withTenant, type ChatRow, type Db, type StoredInput, type Tx } from "@shiftwork/db";
+import { buildPrompt, historyWindow, type AssemblyReport } from "@shiftwork/pipeline";
 import { performance } from "node:perf_hooks";
 import type { Caller } from "../auth/caller.ts";
 import { notFound } from "../errors.ts";
@@ -24,9 +24,9 @@ export async function previewTurn(
   body: CreateContextPreview,
   signal: AbortSignal,
 ): Promise<PreviewedTurn> {
-  const { chat, turn, conversation } = await withTenant(db, caller.tenantId, (tx) => load(tx, caller, chatId, body));
+  const { chat, turn, stored } = await withTenant(db, caller.tenantId, (tx) => load(tx, caller, chatId, body));
   const { settings } = turn;
-  const report = await buildPrompt({ conversation, settings, interceptors: [], clock: performance }, signal);
+  const report = await buildPrompt({ ...stored, settings, interceptors: [], clock: performance }, signal);
   return { chat, turn, report };
 }
 
@@ -35,16 +35,17 @@ async function load(
   caller: Caller,
   chatId: string,
   body: CreateContextPreview,
-): Promise<Omit<PreviewedTurn, "report"> & { readonly conversation: Conversation }> {
+): Promise<Omit<PreviewedTurn, "report"> & { readonly stored: StoredInput }> {
   const chat = await visibleChat(tx, caller, chatId);
   const turn = await resolveTurn(tx, caller, chat, body, new Date());
-  const conversation = await loadConversation(tx, caller.tenantId, {
+  const stored = await loadAssemblyInput(tx, caller.tenantId, {
     chatId: chat.id,
     inputMessageId: turn.inputMessageId,
     draft: turn.draft,
     personaId: turn.request.personaId,
     lorebookIds: turn.request.lorebookIds,
+    window: historyWindow([turn.settings]),
   });
-  if (!conversation) throw notFound("chat");
-  return { chat, turn, conversation };
+  if (!stored) throw notFound("chat");
+  return { chat, turn, stored };
 }

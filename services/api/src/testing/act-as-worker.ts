@@ -41,6 +41,7 @@ export async function endRun(api: ApiUnderTest, claim: Claim, status: TerminalSt
       firstTokenAt: null,
       context: null,
       stages: null,
+      anchorMessageId: null,
       auditPatch: {},
     }),
   );

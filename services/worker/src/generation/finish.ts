@@ -86,6 +86,7 @@ function endingOf(run: Run, status: TerminalStatus, error: Problem | null): Endi
     firstTokenAt: writer.firstTokenAt,
     context: report && contextOf(report),
     stages: report && [...report.stages],
+    anchorMessageId: report && report.anchorId,
     auditPatch: isReported(facts.usage) ? { usage: facts.usage } : {},
   };
 }

@@ -5,6 +5,7 @@ import type { LoadedPlugins, Logger } from "@shiftwork/platform";
 import { createReplyWriter, type ReplyWriter } from "../events/reply-writer.ts";
 import type { ActiveRun, ActiveRuns } from "./active-runs.ts";
 import { createLiveEvents, type LiveEvents } from "./live-events.ts";
+import type { RunSummariser } from "./summarise.ts";
 import { noFactsYet, type ProviderTimeouts, type ReplyFacts } from "./stream-reply.ts";
 
 export interface RunDependencies {
@@ -13,6 +14,8 @@ export interface RunDependencies {
   readonly activeRuns: ActiveRuns;
   readonly masterKey: Uint8Array;
   readonly timeouts: ProviderTimeouts;
+  /** For all calls of one model-written summary together. */
+  readonly summaryTimeoutMs: number;
   readonly frame: { readonly frameMs: number; readonly frameBytes: number };
   readonly plugins: Pick<LoadedPlugins, "strategies" | "interceptors">;
   readonly logger: Logger;
@@ -27,6 +30,8 @@ export interface Run {
   readonly facts: ReplyFacts;
   readonly log: Logger;
   provider: ProviderRow | null;
+  /** Who writes summaries for the assembly; null = nobody has to. */
+  helper: RunSummariser | null;
   assembly: Assembly | null;
   report: AssemblyReport | null;
   auditPrepared: boolean;
@@ -63,6 +68,7 @@ export function beginRun(claim: Claim, active: ActiveRun, deps: RunDependencies)
     facts: noFactsYet(),
     log,
     provider: null,
+    helper: null,
     assembly: null,
     report: null,
     auditPrepared: false,

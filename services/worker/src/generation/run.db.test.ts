@@ -200,6 +200,7 @@ describe("a run", () => {
         firstTokenAt: null,
         context: null,
         stages: null,
+        anchorMessageId: null,
         auditPatch: {},
       }),
     );

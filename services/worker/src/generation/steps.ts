@@ -1,72 +1,59 @@
-import { budgetProblem, problem, resolveSettings } from "@shiftwork/contracts";
-import {
-  findChat,
-  findProvider,
-  loadConversation,
-  prepareAudit,
-  readTenantSettings,
-  recordContext,
-  withTenant,
-  type Tx,
-} from "@shiftwork/db";
-import { reportAssembly, runStage, STAGES, startAssembly, type AssemblyReport } from "@shiftwork/pipeline";
-import { hostClock, openSecret, providerSecretContext } from "@shiftwork/platform";
+import { budgetProblem, problem } from "@shiftwork/contracts";
+import { keepGenerationSummary, prepareAudit, recordContext, withTenant, type Tx } from "@shiftwork/db";
+import { reportAssembly, runStage, STAGES, type AssemblyReport, type Stage } from "@shiftwork/pipeline";
 import { providerByKind } from "@shiftwork/providers";
 import { RunAborted } from "./active-runs.ts";
+import { loadRun } from "./load.ts";
 import { RunFailed } from "./outcome.ts";
+import { providerTarget } from "./provider-target.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
 import { auditOf, contextOf, preparedEvent } from "./store-audit.ts";
 import { streamReply } from "./stream-reply.ts";
+import { summaryCost } from "./summarise.ts";
 import { whileDatabaseIsAway } from "./while-database-is-away.ts";
 
 export interface Step {
   readonly name: string;
-  /** Null = bounded otherwise: the stream by the provider's timeouts and the generation's deadline. */
+  /** Null = bounded otherwise: by the timeouts of what is called, and the generation's deadline. */
   readonly deadlineMs: number | null;
   readonly run: (run: Run, deps: RunDependencies) => Promise<void>;
 }
 
+const CHECKPOINT: Step = { name: "checkpoint", deadlineMs: 30_000, run: checkpoint };
+
 /** What a run does, in this order. The pipeline's stages stand here as they stand there: there is one list of them. */
 export const STEPS: readonly Step[] = [
   { name: "load", deadlineMs: 30_000, run: load },
-  ...STAGES.map((stage) => ({
-    name: stage.name,
-    deadlineMs: stage.deadlineMs,
-    run: async (run: Run) => {
-      run.assembly = await runStage(stage, present(run.assembly), run.active.signal);
-    },
-  })),
+  ...STAGES.flatMap((stage) => (stage.name === "shift" ? [stepOf(stage), CHECKPOINT] : [stepOf(stage)])),
   { name: "audit", deadlineMs: 30_000, run: audit },
   { name: "stream", deadlineMs: null, run: stream },
 ];
 
-/** Reads everything the prompt is made of, in one transaction. */
-async function load(run: Run, deps: RunDependencies): Promise<void> {
-  const { claim } = run;
-  const { tenantId, chatId, request } = claim;
-  await inTenant(deps, tenantId, async (tx) => {
-    const conversation = await loadConversation(tx, tenantId, {
-      chatId,
-      inputMessageId: claim.inputMessageId,
-      draft: null,
-      personaId: request.personaId,
-      lorebookIds: request.lorebookIds,
-    });
-    // The chat was deleted under the run: the row no longer names it, so nothing can be written either.
-    if (!conversation) throw new RunAborted("fenced");
-    run.provider = await findProvider(tx, tenantId, claim.providerId);
-    if (!run.provider)
-      throw new RunFailed(problem("PROVIDER_NOT_FOUND", "The provider was removed after the request was accepted."));
-    const settings = resolveSettings({
-      request,
-      row: claim,
-      chat: (await findChat(tx, tenantId, chatId, null))?.settings ?? {},
-      tenant: await readTenantSettings(tx, tenantId),
-      provider: run.provider,
-    });
-    const { strategies, interceptors } = deps.plugins;
-    run.assembly = startAssembly({ conversation, settings, strategies, interceptors, clock: hostClock });
-  });
+function stepOf(stage: Stage): Step {
+  return {
+    name: stage.name,
+    // `shift` may wait for a model: what it waits for is bounded where it is called.
+    deadlineMs: stage.name === "shift" ? null : stage.deadlineMs,
+    async run(run) {
+      run.assembly = await runStage(stage, present(run.assembly), run.active.signal);
+    },
+  };
+}
+
+function load(run: Run, deps: RunDependencies): Promise<void> {
+  return inTenant(deps, run.claim.tenantId, (tx) => loadRun(tx, run, deps));
+}
+
+/** Keeps a summary that was paid for, so that another attempt need not pay again, and lists its cost. */
+async function checkpoint(run: Run, deps: RunDependencies): Promise<void> {
+  const { helper, claim } = run;
+  if (helper === null) return;
+  const assembly = present(run.assembly);
+  const cost = summaryCost(assembly, helper);
+  if (cost !== null) run.assembly = { ...assembly, diagnostics: [...assembly.diagnostics, cost] };
+  const { sourceHash = null, text = "" } = assembly.summary ?? {};
+  if (sourceHash === null || helper.calls.length === 0) return;
+  await inTenant(deps, claim.tenantId, (tx) => keepGenerationSummary(tx, claim, { sourceHash, text }));
 }
 
 /** Writes down what is about to be sent, before it is sent. */
@@ -100,14 +87,9 @@ function refuseWhatMustNotLeave(report: AssemblyReport, expectedHash: string | n
 async function stream(run: Run, deps: RunDependencies): Promise<void> {
   const row = present(run.provider);
   const request = present(run.report?.request);
-  const sealedFor = providerSecretContext(run.claim.tenantId, row.id);
   await streamReply({
     provider: present(providerByKind(row.kind)),
-    target: {
-      baseUrl: row.baseUrl,
-      apiKey: row.secret && openSecret(deps.masterKey, row.secret, sealedFor),
-      allowPrivateNetwork: row.allowPrivateNetwork,
-    },
+    target: providerTarget(run.claim.tenantId, row, deps.masterKey),
     request,
     timeouts: deps.timeouts,
     writer: run.writer,

@@ -29,6 +29,7 @@ export async function endHeldRun(tx: Tx, run: HeldRun, status: TerminalStatus, e
     firstTokenAt: null,
     context: null,
     stages: null,
+    anchorMessageId: null,
     auditPatch: {},
   });
 }

@@ -1,0 +1,95 @@
+import { encodeId, type ChosenSummarizer, type ErrorCode } from "@shiftwork/contracts";
+import type { ProviderRow, StoredSummary } from "@shiftwork/db";
+import type { Assembly, ChatRequest, Diagnostic, Summariser } from "@shiftwork/pipeline";
+import { completeText, providerByKind, ProviderError, type ProviderTarget } from "@shiftwork/providers";
+import type { ProviderTimeouts } from "./stream-reply.ts";
+
+/** The summariser of one run, and what its calls came to so far. */
+export interface RunSummariser {
+  readonly chosen: ChosenSummarizer<ProviderRow>;
+  readonly summariser: Summariser;
+  readonly calls: readonly SummaryCall[];
+}
+
+/** One call of the summariser's model; tokens as the provider reported them. */
+interface SummaryCall {
+  readonly startedAtMs: number;
+  /** `null` = nobody waits for it any more. */
+  endedAtMs: number | null;
+  inputTokens: number | null;
+  outputTokens: number | null;
+  /** `null` = it answered. */
+  errorCode: ErrorCode | null;
+}
+
+export interface SummariserOptions {
+  readonly chosen: ChosenSummarizer<ProviderRow>;
+  /** Opens the provider's secret; called just before each call. */
+  readonly target: () => ProviderTarget;
+  readonly stored: StoredSummary | null;
+  readonly timeouts: ProviderTimeouts;
+  /** For all calls of one summary together. */
+  readonly timeoutMs: number;
+}
+
+/** A summariser that calls a model through the same providers as the turn itself; nothing it writes becomes a message. */
+export function createSummariser(options: SummariserOptions): RunSummariser {
+  const { chosen, target, stored, timeouts, timeoutMs } = options;
+  const provider = providerByKind(chosen.provider.kind);
+  const calls: SummaryCall[] = [];
+  async function summarise(prompt: string, { maxTokens, signal }: { maxTokens: number; signal: AbortSignal }) {
+    if (provider === null) throw new Error(`there is no provider kind ${chosen.provider.kind}`);
+    const request: ChatRequest = {
+      model: chosen.model,
+      messages: [{ role: "user", content: prompt }],
+      max_tokens: maxTokens,
+    };
+    const startedAtMs = performance.now();
+    const call: SummaryCall = {
+      startedAtMs,
+      endedAtMs: null,
+      inputTokens: null,
+      outputTokens: null,
+      errorCode: "PROVIDER_TIMEOUT",
+    };
+    calls.push(call);
+    try {
+      const { text, usage } = await completeText(provider, { target: target(), request, signal, ...timeouts });
+      Object.assign(call, { ...usage, errorCode: null });
+      // PostgreSQL holds no U+0000: the summary is kept for the next attempt as it was sent.
+      return text.replaceAll("\u0000", "\uFFFD");
+    } catch (error) {
+      if (error instanceof ProviderError) call.errorCode = error.code;
+      throw error;
+    } finally {
+      call.endedAtMs = performance.now();
+    }
+  }
+  const { id, contextLimit } = chosen;
+  return { chosen, summariser: { id, contextLimit, summarise, stored, timeoutMs }, calls };
+}
+
+/** What the summary cost, for the audit; `null` = no model was called and no stored summary stands in the prompt. */
+export function summaryCost(assembly: Assembly, { chosen, calls }: RunSummariser): Diagnostic | null {
+  const reused = calls.length === 0 && assembly.summary !== null && assembly.summary.sourceHash !== null;
+  if (calls.length === 0 && !reused) return null;
+  const sum = (tokens: "inputTokens" | "outputTokens"): number | null =>
+    calls.every((call) => call[tokens] === null) ? null : calls.reduce((total, call) => total + (call[tokens] ?? 0), 0);
+  const errorCode = calls.find((call) => call.errorCode !== null)?.errorCode;
+  const nowMs = performance.now();
+  const durationMs = calls.reduce((total, call) => total + (call.endedAtMs ?? nowMs) - call.startedAtMs, 0);
+  return {
+    code: "summary_written",
+    stage: "shift",
+    detail: {
+      providerId: encodeId("provider", chosen.provider.id),
+      model: chosen.model,
+      calls: calls.length,
+      reused,
+      inputTokens: sum("inputTokens"),
+      outputTokens: sum("outputTokens"),
+      durationMs: Math.round(durationMs),
+      ...(errorCode === undefined ? {} : { errorCode }),
+    },
+  };
+}
