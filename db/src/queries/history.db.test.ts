@@ -2,6 +2,7 @@ import { performance } from "node:perf_hooks";
 import {
   buildPrompt,
   historyWindow,
+  isChatRequest,
   type AssemblyReport,
   type AssemblySettings,
   type ToolCall,
@@ -190,9 +191,11 @@ describe("a long chat loaded by its window", () => {
     const chat = await storeChat([...old, ...(chats(700)[0] ?? [])]);
     const { report } = await assemble(chat, settingsFor("truncate"), true);
     expect(report.error).toBeNull();
-    const roles = report.request?.messages.slice(0, 4).map(({ role, content }) => [role, content]);
+    const { request } = report;
+    const messages = request !== null && isChatRequest(request) ? request.messages : [];
+    const roles = messages.slice(0, 4).map(({ role, content }) => [role, content]);
     expect(roles).toEqual(expect.arrayContaining([["tool", "The lamp is lit."]]));
-    expect(report.request?.messages.filter(({ tool_calls: calls }) => calls?.[0]?.id === "a")).toHaveLength(1);
+    expect(messages.filter(({ tool_calls: calls }) => calls?.[0]?.id === "a")).toHaveLength(1);
   });
 
   it("costs what it can hold: seven times the chat loads no more", async () => {

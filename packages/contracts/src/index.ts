@@ -57,4 +57,4 @@ export { CreatePersona, PersonaObject } from "./http/personas.ts";
 export { FieldProblem, GenerationProblem, ProblemDetails } from "./http/problem-details.ts";
 export { ALL_TENANT_SCOPES, grants, SCOPES, type Scope } from "./http/scopes.ts";
 export { GenerationStreamEvent } from "./http/stream-events.ts";
-export { resolveSettings, type SettingsLayers, type WindowSettings } from "./resolve-settings.ts";
+export { resolveSettings, wireOfKind, type SettingsLayers, type WindowSettings } from "./resolve-settings.ts";

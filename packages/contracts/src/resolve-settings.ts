@@ -57,7 +57,7 @@ export function resolveSettings(layers: SettingsLayers): AssemblySettings {
     budget: budgetOf(layers, facts),
     parameters: request.parameters,
     tools: request.tools,
-    wire: WIRE_OF_KIND.get(layers.provider.kind ?? "") ?? { shape: "chat" },
+    wire: wireOfKind(layers.provider.kind ?? ""),
     contextStrategy: row.strategy,
     strategyOptions: request.strategyOptions,
     mainPrompt: tenant.mainPrompt ?? null,
@@ -69,10 +69,10 @@ export function resolveSettings(layers: SettingsLayers): AssemblySettings {
   };
 }
 
-/** Provider kinds that take another shape than chat completions. */
-const WIRE_OF_KIND: ReadonlyMap<string, WireSettings> = new Map([
-  ["openai-compatible-text", { shape: "text", format: "chatml" }],
-]);
+/** The shape of request a kind of provider takes: chat completions, but for those named here. */
+export function wireOfKind(kind: string): WireSettings {
+  return kind === "openai-compatible-text" ? { shape: "text", format: "chatml" } : { shape: "chat" };
+}
 
 /** What the provider's own model list says, field by field, else the built-in table. */
 function factsOf({ provider, row }: SettingsLayers): ModelFacts {

@@ -125,6 +125,7 @@ export { PROFILES, profileFor } from "./tokens/profiles.ts";
 export { INSTRUCT_FORMATS, type InstructFormatId } from "./template/formats.ts";
 export type { InstructFormat, TurnSequences } from "./template/instruct-format.ts";
 export { isChatRequest, providerMessages } from "./wire/chat-request.ts";
+export { singleTurnRequest } from "./wire/single-turn.ts";
 export { linkToolCalls, type ToolLink } from "./wire/tool-links.ts";
 export { validateChatRequest } from "./wire/validate.ts";
 export { validateTextRequest } from "./wire/validate-text.ts";

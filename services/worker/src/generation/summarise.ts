@@ -1,6 +1,6 @@
-import { encodeId, type ChosenSummarizer, type ErrorCode } from "@shiftwork/contracts";
+import { encodeId, wireOfKind, type ChosenSummarizer, type ErrorCode } from "@shiftwork/contracts";
 import type { ProviderRow, StoredSummary } from "@shiftwork/db";
-import type { Assembly, ChatRequest, Diagnostic, Summariser } from "@shiftwork/pipeline";
+import { singleTurnRequest, type Assembly, type Diagnostic, type Summariser } from "@shiftwork/pipeline";
 import { completeText, providerByKind, ProviderError, type ProviderTarget } from "@shiftwork/providers";
 import type { ProviderTimeouts } from "./stream-reply.ts";
 
@@ -39,11 +39,8 @@ export function createSummariser(options: SummariserOptions): RunSummariser {
   const calls: SummaryCall[] = [];
   async function summarise(prompt: string, { maxTokens, signal }: { maxTokens: number; signal: AbortSignal }) {
     if (provider === null) throw new Error(`there is no provider kind ${chosen.provider.kind}`);
-    const request: ChatRequest = {
-      model: chosen.model,
-      messages: [{ role: "user", content: prompt }],
-      max_tokens: maxTokens,
-    };
+    const wire = wireOfKind(chosen.provider.kind);
+    const request = singleTurnRequest({ wire, model: chosen.model, text: prompt, maxTokens });
     const startedAtMs = performance.now();
     const call: SummaryCall = {
       startedAtMs,
