@@ -10,9 +10,12 @@ import {
   type TestDatabase,
 } from "../testing/index.ts";
 import { withTenant, type Tx } from "../transaction.ts";
+import { deleteChat } from "./chats.ts";
 import { findUndispatched, markDispatched } from "./dispatch.ts";
 import { appendEventsFenced, deleteExpiredEvents, readEvents, readStreamedText } from "./generation-events.ts";
+import { loadAssemblyInput } from "./generation-inputs.ts";
 import { claimGeneration, endGeneration, NO_USAGE, requeueRun, type Claim } from "./generation-lifecycle.ts";
+import { findGenerationSummary, keepGenerationSummary } from "./generation-summaries.ts";
 import { findGeneration, requestCancel } from "./generations.ts";
 import { findPastDeadline, findRunsOfDeadWorkers } from "./held-runs.ts";
 import { findChatAudit, prepareAudit } from "./prompt-context-audits.ts";
@@ -115,6 +118,50 @@ describe("a claim", () => {
         claimGeneration(tx, { tenantId: chat.tenantId, generationId: queued, epoch: 0 }, workerId),
       ),
     ).toBeNull();
+  });
+});
+
+describe("a summary of a generation", () => {
+  const summary = { sourceHash: "h", text: "The keeper waits." };
+  const find = (id: string) => asWorker((tx) => findGenerationSummary(tx, chat.tenantId, id));
+
+  it("is there for the next attempt, the newest only, and ends with the generation", async () => {
+    const claim = await claimNew();
+    await asWorker((tx) => keepGenerationSummary(tx, claim, { ...summary, text: "An older one." }));
+    await asWorker((tx) => keepGenerationSummary(tx, claim, summary));
+    await asWorker((tx) => requeueRun(tx, claim, "WORKER_LOST", false));
+    expect(await find(claim.generationId)).toEqual(summary);
+    await withTenant(api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, claim.generationId, null));
+    expect(await find(claim.generationId)).toBeNull();
+  });
+
+  it("is not written by an attempt that is not the running one any more", async () => {
+    const claim = await claimNew();
+    await asWorker((tx) => endGeneration(tx, ending(claim, "completed", "Aye.")));
+    await asWorker((tx) => keepGenerationSummary(tx, claim, summary));
+    expect(await find(claim.generationId)).toBeNull();
+  });
+
+  it("goes with the chat", async () => {
+    const claim = await claimNew();
+    await asWorker((tx) => keepGenerationSummary(tx, claim, summary));
+    await withTenant(api.db, chat.tenantId, (tx) => deleteChat(tx, chat.tenantId, { id: chat.chatId, publicId: "c" }));
+    expect(await find(claim.generationId)).toBeNull();
+  });
+});
+
+describe("where a turn cut its history", () => {
+  it.each([
+    ["completed", true],
+    ["cancelled", false],
+    ["failed", false],
+  ] as const)("is kept for the next turn of one that %s: %s", async (status, kept) => {
+    const claim = await claimNew();
+    const anchorMessageId = chat.inputMessageId;
+    await asWorker((tx) => endGeneration(tx, { ...ending(claim, status, "Aye."), anchorMessageId }));
+    const query = { chatId: chat.chatId, inputMessageId: null, draft: null, personaId: null, lorebookIds: null };
+    const stored = await asWorker((tx) => loadAssemblyInput(tx, chat.tenantId, { ...query, window: null }));
+    expect(stored?.anchorId).toBe(kept ? anchorMessageId : null);
   });
 });
 

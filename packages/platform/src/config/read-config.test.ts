@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { describeConfig, envExample } from "./describe-config.ts";
-import { flag, milliseconds, port } from "./fields.ts";
+import { flag, list, milliseconds, port } from "./fields.ts";
 import { maskConfig } from "./mask-config.ts";
 import { ConfigError, readConfig } from "./read-config.ts";
 
@@ -67,6 +67,12 @@ describe("readConfig", () => {
   it("refuses a value that is given directly and by file", () => {
     const error = problemsOf({ ...GOOD, MASTER_KEY_FILE: import.meta.filename });
     expect(error.problems.map(({ problem }) => problem)).toEqual(["is set twice"]);
+  });
+
+  it("reads names separated by commas; not set is none", () => {
+    const Names = z.object({ PLUGINS: list() });
+    expect(readConfig(Names, { PLUGINS: " ./a.mjs, b ,, " })).toEqual({ PLUGINS: ["./a.mjs", "b"] });
+    expect(readConfig(Names, {})).toEqual({ PLUGINS: [] });
   });
 
   it("reports a rule between settings", () => {
