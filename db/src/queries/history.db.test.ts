@@ -5,6 +5,7 @@ import {
   isChatRequest,
   type AssemblyReport,
   type AssemblySettings,
+  type LoreEntry,
   type ToolCall,
 } from "@shiftwork/pipeline";
 import * as fc from "fast-check";
@@ -14,6 +15,7 @@ import { insertTestChat, openTestDatabase, type TestChat, type TestDatabase } fr
 import { withTenant } from "../transaction.ts";
 import { uuidv7 } from "uuidv7";
 import { loadAssemblyInput } from "./generation-inputs.ts";
+import { insertLorebook, insertLoreEntries } from "./lorebooks.ts";
 
 let test: TestDatabase;
 let admin: Database;
@@ -123,6 +125,58 @@ function settingsFor(contextStrategy: string, strategyOptions: object = {}): Ass
   };
 }
 
+/** A book of the chat with an entry for each key. */
+async function storeLore({ tenantId, chatId }: TestChat, keys: readonly string[]): Promise<void> {
+  const id = uuidv7();
+  const entries = keys.map((key, uid) => ({
+    id: uuidv7(),
+    uid,
+    data: { ...LORE, title: key, keys: [key] },
+    source: null,
+  }));
+  await withTenant(api.db, tenantId, async (tx) => {
+    const book = {
+      id,
+      name: "Book",
+      scanDepth: null,
+      budgetTokens: null,
+      wordBoundaries: "unicode",
+      source: null,
+    } as const;
+    await insertLorebook(tx, tenantId, book);
+    await insertLoreEntries(tx, tenantId, id, entries);
+    await tx
+      .insertInto("lorebook_bindings")
+      .values({ tenant_id: tenantId, lorebook_id: id, chat_id: chatId })
+      .execute();
+  });
+}
+
+const LORE: Omit<LoreEntry, "id" | "uid"> = {
+  title: "",
+  keys: [],
+  secondaryKeys: [],
+  selective: false,
+  selectiveLogic: "and_any",
+  content: "Lore.",
+  constant: false,
+  enabled: true,
+  required: null,
+  order: 100,
+  position: "before_character",
+  depth: 4,
+  role: "system",
+  outletName: "",
+  probability: 100,
+  useProbability: false,
+  scanDepth: null,
+  caseSensitive: null,
+  matchWholeWords: null,
+  ignoreBudget: false,
+  triggers: [],
+  characterFilter: { exclude: false, names: [], tags: [] },
+};
+
 /** The prompt of the chat's next turn, and how many messages it was made of. */
 async function assemble(chat: TestChat, settings: AssemblySettings, windowed: boolean) {
   const stored = await withTenant(api.db, chat.tenantId, (tx) =>
@@ -177,6 +231,28 @@ describe("a long chat loaded by its window", () => {
       }
     },
   );
+
+  it("judges lore as by the whole chat, however far back a key stands", async () => {
+    const rows = [...(chats(900)[1] ?? [])];
+    const place = (back: number, content: string): void => void (rows[rows.length - back] = { role: "user", content });
+    place(2, "The gull cries.");
+    place(300, "The kraken sleeps.");
+    place(rows.length - 5, "The siren sings.");
+    const chat = await storeChat(rows);
+    await storeLore(chat, ["gull", "kraken", "siren"]);
+    const lore = async (windowed: boolean) => {
+      const { report } = await assemble(chat, settingsFor("truncate"), windowed);
+      const found = report.blocks.filter(({ source }) => source === "lorebook");
+      return found.map(({ label, reason, reasonDetail }) => ({ label, reason, reasonDetail }));
+    };
+    const whole = await lore(false);
+    expect(Object.fromEntries(whole.map(({ label, reason }) => [label, reason]))).toEqual({
+      gull: "lore_key_match",
+      kraken: "lore_outside_scan_depth",
+      siren: "lore_no_key_match",
+    });
+    expect(await lore(true)).toEqual(whole);
+  });
 
   it.each(["summarize", "compress"])("is loaded whole for %s, which speaks of all of it", async (id) => {
     const { rows, chat } = stored[0]!;
