@@ -71,7 +71,10 @@ function unitsOf(blocks: readonly { readonly content: string }[]): number {
   return blocks.reduce((sum, { content }) => sum + content.trim().length, 0);
 }
 
-/** Whether optional history overfills the budget, and beyond it reaches back as far as `tokenize` counts. */
+/**
+ * Whether optional history overfills the budget, and beyond it reaches back as far as `tokenize` counts. Where blocks do
+ * not become messages of their own they may cost a little less than here; that reach is many times the difference.
+ */
 function overfills(blocks: ReturnType<typeof select>["blocks"], { strategy, profile, budgetTokens }: Need): boolean {
   const { groups, isProtected } = protect(blocks);
   const history = groups.filter(
