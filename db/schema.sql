@@ -38,6 +38,7 @@ create table characters (
   source jsonb,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  settings jsonb not null default '{}'::jsonb,
   constraint characters_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
   constraint characters_pkey PRIMARY KEY (tenant_id, id)
 );
@@ -492,7 +493,7 @@ alter table tenant_settings force row level security;
 create policy admin_lists on tenant_settings for all to shiftwork_admin using (true) with check (true);
 create policy tenant_isolation on tenant_settings for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
 grant delete, insert, select, update on tenant_settings to shiftwork_admin;
-grant select on tenant_settings to shiftwork_api;
+grant insert, select, update on tenant_settings to shiftwork_api;
 grant select on tenant_settings to shiftwork_worker;
 
 create table tenants (

@@ -21,7 +21,13 @@ export {
   readStreamedText,
   type EventsToAppend,
 } from "./queries/generation-events.ts";
-export { loadAssemblyInput, type ConversationQuery, type StoredInput } from "./queries/generation-inputs.ts";
+export {
+  loadAssemblyInput,
+  loadNewAssemblyInput,
+  type ConversationQuery,
+  type NewConversationQuery,
+  type StoredInput,
+} from "./queries/generation-inputs.ts";
 export {
   claimGeneration,
   endGeneration,
@@ -59,6 +65,15 @@ export {
 } from "./queries/prompt-context-audits.ts";
 export { findProvider, insertProvider, listProviders, type ProviderRow } from "./queries/providers.ts";
 export {
+  lockCharacterSettings,
+  lockTenantSettings,
+  readCharacterSettings,
+  readStandingSettings,
+  writeCharacterSettings,
+  writeChatSettings,
+  type StandingSettings,
+} from "./queries/settings.ts";
+export {
   insertTenant,
   readTenantLimits,
   readTenantSettings,
@@ -69,6 +84,7 @@ export { heartbeat, removeSilentWorkers, removeWorker, type WorkerRow } from "./
 export { findPastDeadline, findRunsOfDeadWorkers, findRunsOfWorker, type HeldRun } from "./queries/held-runs.ts";
 export type {
   AuditPatch,
+  CharacterSettings,
   ChatSettings,
   GenerationContext,
   GenerationRequest,

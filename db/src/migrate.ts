@@ -4,6 +4,7 @@ import * as createRolesAndTenants from "../migrations/0001_create_roles_and_tena
 import * as createConversations from "../migrations/0002_create_conversations.ts";
 import * as createGenerations from "../migrations/0003_create_generations.ts";
 import * as fitContexts from "../migrations/0004_fit_contexts.ts";
+import * as addCharacterSettings from "../migrations/0005_add_character_settings.ts";
 import { openDatabase } from "./client.ts";
 import { ensureRoles } from "./roles.ts";
 
@@ -13,6 +14,7 @@ const MIGRATIONS = {
   "0002_create_conversations": createConversations,
   "0003_create_generations": createGenerations,
   "0004_fit_contexts": fitContexts,
+  "0005_add_character_settings": addCharacterSettings,
 } as const satisfies Record<string, Migration>;
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).at(-1) ?? "";

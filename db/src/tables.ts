@@ -55,14 +55,18 @@ export interface TenantSettings {
   readonly providerId?: string;
   readonly model?: string;
   readonly contextStrategy?: string;
+  readonly strategyOptions?: { readonly [option: string]: unknown };
   readonly contextLimit?: number;
   readonly reservedForReply?: number;
   readonly mainPrompt?: string;
   readonly postHistoryInstructions?: string;
 }
 
-/** What a chat chose for itself; the same fields, one level closer. */
+/** What a chat chose for itself; the same fields, two levels closer. */
 export type ChatSettings = Omit<TenantSettings, "mainPrompt" | "postHistoryInstructions">;
+
+/** What a character brings to its chats, between theirs and the tenant's. */
+export type CharacterSettings = ChatSettings;
 
 interface ApiKeysTable {
   tenant_id: string;
@@ -101,6 +105,7 @@ interface CharactersTable {
   name: string;
   data: Json<Omit<Character, "id">>;
   source: NullableJson<object>;
+  settings: ColumnType<CharacterSettings, CharacterSettings | undefined, CharacterSettings>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
 }

@@ -1,7 +1,7 @@
-import type { AssemblyInput, Conversation, Lorebook } from "@shiftwork/pipeline";
+import type { AssemblyInput, ChatMessage, Conversation, Lorebook } from "@shiftwork/pipeline";
 import { sql } from "kysely";
 import type { Tx } from "../transaction.ts";
-import { loadHistory, type HistoryQuery } from "./history.ts";
+import { draftMessage, loadHistory, type HistoryQuery } from "./history.ts";
 
 export interface ConversationQuery extends HistoryQuery {
   /** Instead of the chat's own. */
@@ -42,6 +42,40 @@ export async function loadAssemblyInput(
       ...(await loadHistory(tx, tenantId, query, lorebooks)),
     },
     anchorId: await findAnchor(tx, tenantId, chat.id),
+  };
+}
+
+/** A turn that has no chat yet: what a character, a persona, and their books and memories bring to the first one. */
+export interface NewConversationQuery extends Pick<ConversationQuery, "personaId" | "lorebookIds"> {
+  /** Stands for the chat; no row has it. */
+  readonly chatId: string;
+  readonly characterId: string;
+  /** What the character opens the chat with; `null` = nothing. */
+  readonly greeting: Pick<ChatMessage, "content" | "name"> | null;
+  readonly draft: Pick<ChatMessage, "content" | "name">;
+}
+
+/** As `loadAssemblyInput`, for a chat that is not there yet. */
+export async function loadNewAssemblyInput(
+  tx: Tx,
+  tenantId: string,
+  { chatId, characterId, personaId, lorebookIds, greeting, draft }: NewConversationQuery,
+): Promise<StoredInput> {
+  const owners = { chatId, characterId, personaId };
+  // Not stored, and still told apart from the draft.
+  const opening: readonly ChatMessage[] = greeting
+    ? [{ ...draftMessage(greeting, 0), id: "greeting", role: "assistant" }]
+    : [];
+  return {
+    conversation: {
+      chatId,
+      character: await loadCharacter(tx, tenantId, characterId),
+      persona: await loadPersona(tx, tenantId, personaId),
+      lorebooks: await loadLorebooks(tx, tenantId, owners, lorebookIds),
+      memories: await loadMemories(tx, tenantId, owners),
+      messages: [...opening, draftMessage(draft, opening.length)],
+    },
+    anchorId: null,
   };
 }
 

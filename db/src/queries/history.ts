@@ -214,7 +214,8 @@ function selectMessages(tx: Tx, branch: Branch) {
     .where(branch);
 }
 
-function draftMessage(draft: Pick<ChatMessage, "content" | "name">, lastSeq: number): ChatMessage {
+/** A message that is not stored, as the user's behind position `lastSeq`. */
+export function draftMessage(draft: Pick<ChatMessage, "content" | "name">, lastSeq: number): ChatMessage {
   return {
     id: null,
     seq: lastSeq + 1,

@@ -29,6 +29,7 @@ export {
   PREVIEW_PARTS,
   PromptContextAudit,
 } from "./http/context.ts";
+export { ContextStrategyObject } from "./http/context-strategies.ts";
 export { PageQuery, pageOf, publicId } from "./http/fields.ts";
 export {
   AssemblyPromise,
@@ -56,5 +57,6 @@ export { CreateMessage, MessageObject, MessageQuery } from "./http/messages.ts";
 export { CreatePersona, PersonaObject } from "./http/personas.ts";
 export { FieldProblem, GenerationProblem, ProblemDetails } from "./http/problem-details.ts";
 export { ALL_TENANT_SCOPES, grants, SCOPES, type Scope } from "./http/scopes.ts";
+export { PatchSettings, PatchTenantSettings, SettingsObject, TenantSettingsObject } from "./http/settings.ts";
 export { GenerationStreamEvent } from "./http/stream-events.ts";
-export { resolveSettings, wireOfKind, type SettingsLayers, type WindowSettings } from "./resolve-settings.ts";
+export { resolveSettings, wireOfKind, type SettingsLayers, type StandingLevel } from "./resolve-settings.ts";

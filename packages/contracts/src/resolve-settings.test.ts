@@ -5,6 +5,7 @@ const base: SettingsLayers = {
   request: { parameters: {}, tools: [], budget: {}, strategyOptions: {}, now: "2026-01-01T00:00:00.000Z" },
   row: { action: "reply", model: "gpt-4o", strategy: "truncate", seed: "s" },
   chat: {},
+  character: {},
   tenant: {},
   provider: { models: [] },
 };
@@ -18,14 +19,31 @@ test("nothing chosen leaves window and reserve to the model", () => {
   });
 });
 
-test("the request wins over the chat, the chat over the tenant", () => {
-  const tenant = { contextLimit: 3_000, reservedForReply: 300 };
+test("the request wins over the chat, the chat over the character, the character over the tenant", () => {
+  const tenant = { contextLimit: 4_000, reservedForReply: 400 };
+  const character = { contextLimit: 3_000, reservedForReply: 300 };
   const chat = { contextLimit: 2_000, reservedForReply: 200 };
   const request = { ...base.request, budget: { contextLimit: 1_000, reservedForReply: 100 } };
   const budgetOf = (layers: Partial<SettingsLayers>) => resolveSettings({ ...base, ...layers }).budget;
   expect(budgetOf({ tenant })).toEqual(tenant);
-  expect(budgetOf({ tenant, chat })).toEqual(chat);
-  expect(budgetOf({ tenant, chat, request })).toEqual(request.budget);
+  expect(budgetOf({ tenant, character })).toEqual(character);
+  expect(budgetOf({ tenant, character, chat })).toEqual(chat);
+  expect(budgetOf({ tenant, character, chat, request })).toEqual(request.budget);
+  expect(budgetOf({ tenant, character: { contextLimit: 3_000 } })).toEqual({
+    contextLimit: 3_000,
+    reservedForReply: 400,
+  });
+});
+
+test("strategy options of all levels are joined, the nearest wins option by option", () => {
+  const options = resolveSettings({
+    ...base,
+    tenant: { strategyOptions: { a: "tenant", b: "tenant", c: "tenant", d: "tenant" } },
+    character: { strategyOptions: { b: "character", c: "character", d: "character" } },
+    chat: { strategyOptions: { c: "chat", d: "chat" } },
+    request: { ...base.request, strategyOptions: { d: "request" } },
+  }).strategyOptions;
+  expect(options).toEqual({ a: "tenant", b: "character", c: "chat", d: "request" });
 });
 
 test("maxTokens stands between the request's reserve and the standing ones", () => {

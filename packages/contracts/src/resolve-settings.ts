@@ -11,7 +11,7 @@ import {
   type WireSettings,
 } from "@shiftwork/pipeline";
 
-/** The layers an assembly's settings come from, nearest first: request, chat, tenant, product defaults. */
+/** The layers an assembly's settings come from, nearest first: request, chat, character, tenant, product defaults. */
 export interface SettingsLayers {
   /** The stored part of the request. */
   readonly request: {
@@ -28,8 +28,9 @@ export interface SettingsLayers {
     readonly strategy: string;
     readonly seed: string;
   };
-  readonly chat: WindowSettings;
-  readonly tenant: WindowSettings & {
+  readonly chat: StandingLevel;
+  readonly character: StandingLevel;
+  readonly tenant: StandingLevel & {
     readonly mainPrompt?: string | undefined;
     readonly postHistoryInstructions?: string | undefined;
   };
@@ -37,10 +38,13 @@ export interface SettingsLayers {
   readonly provider: { readonly kind?: string; readonly models: readonly ({ readonly model: string } & ModelFacts)[] };
 }
 
-/** Token bounds a chat or a tenant chose for itself. */
-export interface WindowSettings {
+/** What a chat, a character or a tenant chose for itself, as far as an assembly's settings come from it. */
+export interface StandingLevel {
+  /** Token bounds. */
   readonly contextLimit?: number | undefined;
   readonly reservedForReply?: number | undefined;
+  /** Joined option by option with those of the other levels, the request's included; the nearest wins. */
+  readonly strategyOptions?: { readonly [option: string]: unknown } | undefined;
 }
 
 /**
@@ -48,7 +52,7 @@ export interface WindowSettings {
  * check at accept, so that all three see the same. Numbers are checked by the pipeline, not here.
  */
 export function resolveSettings(layers: SettingsLayers): AssemblySettings {
-  const { request, row, tenant } = layers;
+  const { request, row, chat, character, tenant } = layers;
   const facts = factsOf(layers);
   return {
     action: row.action as Action,
@@ -59,7 +63,12 @@ export function resolveSettings(layers: SettingsLayers): AssemblySettings {
     tools: request.tools,
     wire: wireOfKind(layers.provider.kind ?? ""),
     contextStrategy: row.strategy,
-    strategyOptions: request.strategyOptions,
+    strategyOptions: {
+      ...tenant.strategyOptions,
+      ...character.strategyOptions,
+      ...chat.strategyOptions,
+      ...request.strategyOptions,
+    },
     mainPrompt: tenant.mainPrompt ?? null,
     postHistoryInstructions: tenant.postHistoryInstructions ?? null,
     lorebook: DEFAULT_LOREBOOK_SETTINGS,
@@ -84,14 +93,15 @@ function factsOf({ provider, row }: SettingsLayers): ModelFacts {
   };
 }
 
-function budgetOf({ request, chat, tenant }: SettingsLayers, facts: ModelFacts): BudgetRequest {
-  const chosenLimit = chat.contextLimit ?? tenant.contextLimit;
+function budgetOf({ request, ...layers }: SettingsLayers, facts: ModelFacts): BudgetRequest {
+  const levels = [layers.chat, layers.character, layers.tenant];
+  const chosenLimit = levels.find((level) => level.contextLimit !== undefined)?.contextLimit;
   // A standing choice is a wish for every model: it narrows a window and never widens one. A request's own is checked.
   const standingLimit =
     chosenLimit === undefined ? undefined : Math.min(chosenLimit, facts.contextLimit ?? chosenLimit);
   // `parameters.maxTokens` stands between the request's reserve and the standing ones.
-  const standingReserve =
-    request.parameters.maxTokens === undefined ? (chat.reservedForReply ?? tenant.reservedForReply) : undefined;
+  const chosenReserve = levels.find((level) => level.reservedForReply !== undefined)?.reservedForReply;
+  const standingReserve = request.parameters.maxTokens === undefined ? chosenReserve : undefined;
   return {
     contextLimit: request.budget.contextLimit ?? standingLimit,
     reservedForReply: request.budget.reservedForReply ?? standingReserve,

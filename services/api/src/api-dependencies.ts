@@ -1,5 +1,5 @@
 import type { Db } from "@shiftwork/db";
-import type { EventLog, Logger, Queue } from "@shiftwork/platform";
+import type { EventLog, LoadedPlugins, Logger, Queue } from "@shiftwork/platform";
 import type { HttpProblem } from "./errors.ts";
 import type { StreamRegistry } from "./events/stream-registry.ts";
 
@@ -15,6 +15,8 @@ export interface ApiDependencies {
   readonly pepper: string;
   /** Shown by `/api/v2/version`. */
   readonly version: string;
+  /** The same in API and workers, or a preview would not be its generation. */
+  readonly plugins: LoadedPlugins;
   /** Why the API is not ready, or `null`: database, migrations, draining. */
   readonly readiness: () => Promise<HttpProblem | null>;
   /** Silence after which a stream sends a comment, in milliseconds. Default 10,000. */

@@ -1,5 +1,5 @@
 import { assertRoleIsBound, openDatabase } from "@shiftwork/db";
-import { createLogger, openPostgresEventLog, openQueue } from "@shiftwork/platform";
+import { createLogger, loadPlugins, openPostgresEventLog, openQueue } from "@shiftwork/platform";
 import closeWithGrace from "close-with-grace";
 import { createApp } from "./app.ts";
 import { readApiConfig } from "./config.ts";
@@ -10,6 +10,7 @@ import { packageVersion } from "./version.ts";
 
 const config = readApiConfig();
 const logger = createLogger({ level: config.LOG_LEVEL, name: "api", showContent: config.LOG_CONTENT });
+const plugins = await loadPlugins(config.PLUGINS);
 
 const database = openDatabase({
   url: config.DATABASE_URL,
@@ -35,6 +36,7 @@ const app = await createApp({
   logger,
   pepper: config.API_KEY_PEPPER,
   version: packageVersion(),
+  plugins,
   readiness: async () => (draining ? shuttingDown() : checkReadiness(database)),
 });
 await app.listen({ host: config.HOST, port: config.PORT });

@@ -1,14 +1,9 @@
 import { z } from "zod";
 import { Metadata, publicId, Timestamp } from "./fields.ts";
+import { levelFields } from "./settings.ts";
 
-/** What a chat chooses for its turns; a request wins over it, the tenant's settings stand below it. */
-export const ChatSettingsObject = z.strictObject({
-  providerId: publicId("provider").optional(),
-  model: z.string().min(1).max(200).optional(),
-  contextStrategy: z.string().min(1).max(100).optional(),
-  contextLimit: z.number().int().min(2).max(100_000_000).optional(),
-  reservedForReply: z.number().int().min(1).max(100_000_000).optional(),
-});
+/** What a chat chooses for its turns; a request wins over it, the character's and the tenant's settings stand below it. */
+export const ChatSettingsObject = z.strictObject(levelFields).partial();
 export type ChatSettingsObject = z.infer<typeof ChatSettingsObject>;
 
 /** Body of `POST /chats`. With a character its first message opens the chat, unless `greeting` is false. */

@@ -161,33 +161,63 @@ export type ChatContextAudit = z.infer<typeof ChatContextAudit>;
 /** Parts of a preview that hold text and are sent only on request. */
 export const PREVIEW_PARTS = ["content", "providerMessages"] as const;
 
-/** Body of `POST /context-preview`: a turn that is not sent. */
-export const CreateContextPreview = z.strictObject({
-  chatId: publicId("chat"),
-  ...turnFields,
-  include: z.array(z.enum(PREVIEW_PARTS)).max(PREVIEW_PARTS.length).default([]),
+/** What-ifs of one preview at most. */
+const MOST_WHAT_IFS = 8;
+
+/** The same assembly, shifted once more: another strategy, another window, or both. What is left out stays the turn's. */
+const WhatIf = z.strictObject({
+  contextStrategy: z.string().min(1).max(100).optional(),
+  budget: turnFields.budget.unwrap().optional(),
 });
+
+/** Body of `POST /context-preview`: a turn that is not sent, in a chat, or the first one of a chat with a character. */
+export const CreateContextPreview = z
+  .strictObject({
+    chatId: publicId("chat").optional(),
+    characterId: publicId("character").optional(),
+    ...turnFields,
+    include: z.array(z.enum(PREVIEW_PARTS)).max(PREVIEW_PARTS.length).default([]),
+    shifts: z.array(WhatIf).max(MOST_WHAT_IFS).default([]),
+    /** Whether summaries may be written for it. Without, a needed one is a placeholder and `exact` is false. */
+    modelCalls: z.literal(false, { error: "only false is available" }).default(false),
+  })
+  .superRefine(({ chatId, characterId }, context) => {
+    if ((chatId === undefined) !== (characterId === undefined)) return;
+    const message = "give either chatId or characterId";
+    context.addIssue({ code: "custom", path: [chatId === undefined ? "chatId" : "characterId"], message });
+  });
 export type CreateContextPreview = z.infer<typeof CreateContextPreview>;
 
-export const ContextPreview = z.object({
-  object: z.literal("context_preview"),
+/** What one shift came to. */
+const shifted = {
   fits: z.boolean(),
-  provider: z.object({ id: publicId("provider"), kind: z.string() }),
-  model: z.string(),
   strategy: z.string(),
-  wire: WireFacts,
-  tokenizer: Tokenizer,
   budget: Budget,
   counts: Counts,
   blocks: z.array(AuditBlockObject),
   ranges: z.array(Range),
-  providerMessages: z.array(ProviderPayload).optional(),
   shiftSteps: z.array(ShiftStepObject),
   diagnostics: z.array(DiagnosticObject),
-  stages: z.array(Stage),
-  assembly: AssemblyPromise,
-  /** False = something could only be estimated, and `assembly.hash` is `null`. */
+  /** How many there were beside those listed. */
+  omitted: z.object({ shiftSteps: z.number().int(), diagnostics: z.number().int() }),
+  /** False = the generation may differ: a summary is a placeholder (then there is no hash), or caps follow the budget. */
   exact: z.boolean(),
   error: GenerationProblem.optional(),
+};
+
+export const ContextPreview = z.object({
+  object: z.literal("context_preview"),
+  ...shifted,
+  provider: z.object({ id: publicId("provider"), kind: z.string() }),
+  model: z.string(),
+  wire: WireFacts,
+  tokenizer: Tokenizer,
+  providerMessages: z.array(ProviderPayload).optional(),
+  stages: z.array(Stage),
+  assembly: AssemblyPromise,
+  /** One per what-if asked for, in that order. */
+  shifts: z.array(
+    z.object({ ...shifted, contextStrategy: z.string(), assembly: z.object({ hash: AssemblyPromise.shape.hash }) }),
+  ),
 });
 export type ContextPreview = z.infer<typeof ContextPreview>;

@@ -5,7 +5,7 @@ import {
   findProvider,
   insertGeneration,
   isLastInput,
-  readTenantSettings,
+  readStandingSettings,
   type GenerationRow,
   type Tx,
 } from "@shiftwork/db";
@@ -33,8 +33,8 @@ export async function acceptRetry(tx: Tx, by: AcceptedBy, generationId: string):
   if (!provider) throw notFound("provider");
   const now = new Date();
   const request = { ...stored, now: now.toISOString(), expectedHash: null };
-  const tenant = await readTenantSettings(tx, tenantId);
-  checkedSettings({ request, row: earlier, chat, tenant, provider });
+  const standing = await readStandingSettings(tx, tenantId, chat);
+  checkedSettings({ request, row: earlier, ...standing, provider }, by.strategies);
   const id = uuidv7();
   await insertGeneration(tx, tenantId, {
     id,

@@ -8,6 +8,7 @@ import {
   type ChatRow,
   type Tx,
 } from "@shiftwork/db";
+import type { ContextStrategyRegistry } from "@shiftwork/pipeline";
 import { uuidv7 } from "uuidv7";
 import type { Caller } from "../auth/caller.ts";
 import { HttpProblem, notFound } from "../errors.ts";
@@ -17,6 +18,7 @@ import { resolveTurn, type ResolvedTurn } from "./resolve-turn.ts";
 export interface AcceptedBy {
   readonly caller: Caller;
   readonly requestId: string;
+  readonly strategies: ContextStrategyRegistry;
 }
 
 /**
@@ -32,7 +34,7 @@ export async function acceptGeneration(
   const { caller } = by;
   const now = new Date();
   const chat = await openChat(tx, caller, chatId);
-  const turn = await resolveTurn(tx, caller, chat, body, now);
+  const turn = await resolveTurn(tx, { caller, strategies: by.strategies, now }, chat, body);
   const inputMessageId = await storeInput(tx, caller, chat, turn);
   const id = uuidv7();
   await insertGeneration(tx, caller.tenantId, {

@@ -3,21 +3,39 @@ import {
   findLastMessages,
   findLorebook,
   listProviders,
-  readTenantSettings,
+  readStandingSettings,
   type ChatRow,
   type GenerationRequest,
   type MessageRow,
   type ProviderRow,
-  type TenantSettings,
+  type StandingSettings,
   type Tx,
 } from "@shiftwork/db";
-import { defaultSeed, profileFor, resolveBudget, resolveStrategy, type AssemblySettings } from "@shiftwork/pipeline";
+import {
+  defaultSeed,
+  profileFor,
+  resolveBudget,
+  resolveStrategy,
+  type AssemblySettings,
+  type BudgetRequest,
+  type ContextStrategyRegistry,
+} from "@shiftwork/pipeline";
 import type { Caller } from "../auth/caller.ts";
 import { fieldProblem, HttpProblem, notFound } from "../errors.ts";
 import { uuidOf } from "../routes/ids.ts";
 import { namedPersona } from "../routes/visible.ts";
 import { chooseModel } from "./choose-model.ts";
 import { requireSummarizer } from "./require-summarizer.ts";
+
+/** Who sends a turn, and where it would run. */
+export interface TurnHost {
+  readonly caller: Caller;
+  readonly strategies: ContextStrategyRegistry;
+  readonly now: Date;
+}
+
+/** What a turn hangs on: a chat, or what a chat with a character would be before it is there. */
+export type TurnPlace = Pick<ChatRow, "id" | "revision" | "settings" | "characterId">;
 
 /** A turn with everything decided that a prompt depends on, for a generation and for its preview alike. */
 export interface ResolvedTurn {
@@ -31,48 +49,70 @@ export interface ResolvedTurn {
   readonly inputMessageId: string | null;
   readonly request: GenerationRequest;
   readonly settings: AssemblySettings;
+  /** The same turn under another strategy or in another window; throws when that cannot work. */
+  readonly settingsIf: (change: TurnChange) => AssemblySettings;
+}
+
+/** What a what-if changes of a turn; the rest stays. */
+export interface TurnChange {
+  readonly contextStrategy?: string | undefined;
+  readonly budget?: BudgetRequest | undefined;
 }
 
 /**
  * Decides model, strategy, seed and clock of a turn and checks what can be checked without assembling it. Throws the
  * problem that names the field.
  */
-export async function resolveTurn(tx: Tx, caller: Caller, chat: ChatRow, turn: Turn, now: Date): Promise<ResolvedTurn> {
+export async function resolveTurn(tx: Tx, host: TurnHost, chat: TurnPlace, turn: Turn): Promise<ResolvedTurn> {
+  const { caller, strategies, now } = host;
   requireSameChat(turn, chat);
-  const tenant = await readTenantSettings(tx, caller.tenantId);
-  const levels = [{ ...turn, providerId: uuidOf("provider", turn.providerId) }, chat.settings, tenant];
+  const standing = await readStandingSettings(tx, caller.tenantId, chat);
+  const below = [standing.chat, standing.character, standing.tenant];
+  const levels = [{ ...turn, providerId: uuidOf("provider", turn.providerId) }, ...below];
   const providers = await listProviders(tx, caller.tenantId);
   const { provider, model } = chooseModel(levels, providers);
   const input = await findInput(tx, caller, chat, turn);
   const request = await storedRequest(tx, caller, turn, now);
-  const strategy = turn.contextStrategy ?? chat.settings.contextStrategy ?? tenant.contextStrategy ?? "truncate";
+  const strategy = [turn, ...below].find((level) => level.contextStrategy !== undefined)?.contextStrategy ?? "truncate";
   const seed = turn.assembly?.seed ?? turn.seed ?? defaultSeed(chat.id, input.parentId);
   const row = { action: turn.action, model, strategy, seed };
-  const settings = checkedSettings({ request, row, chat, tenant, provider });
-  requireSummarizer(settings, provider, providers);
+  const layers = { request, row, ...standing, provider };
+  const settingsIf = (change: TurnChange): AssemblySettings => {
+    const settings = checkedSettings(changed(layers, change), strategies);
+    requireSummarizer(settings, provider, providers);
+    return settings;
+  };
+  const settings = settingsIf({});
   const { draft, inputMessageId } = input;
-  return { provider, model, strategy, seed, draft, inputMessageId, request, settings };
+  return { provider, model, strategy, seed, draft, inputMessageId, request, settings, settingsIf };
 }
 
 /** Where a turn's settings stand; the row's part is decided already. */
-export interface TurnLayers {
+export interface TurnLayers extends StandingSettings {
   readonly request: GenerationRequest;
   readonly row: { readonly action: string; readonly model: string; readonly strategy: string; readonly seed: string };
-  readonly chat: Pick<ChatRow, "settings">;
-  readonly tenant: TenantSettings;
   readonly provider: ProviderRow;
 }
 
 /** The assembly's settings; throws when its strategy or budget cannot work. */
-export function checkedSettings({ chat, ...layers }: TurnLayers): AssemblySettings {
-  const settings = resolveSettings({ ...layers, chat: chat.settings });
-  resolveStrategy(settings.contextStrategy, settings.strategyOptions);
+export function checkedSettings(layers: TurnLayers, strategies: ContextStrategyRegistry): AssemblySettings {
+  const settings = resolveSettings(layers);
+  resolveStrategy(settings.contextStrategy, settings.strategyOptions, strategies);
   resolveBudget(settings, profileFor(settings.model));
   return settings;
 }
 
+function changed(layers: TurnLayers, { contextStrategy, budget }: TurnChange): TurnLayers {
+  const { request, row } = layers;
+  return {
+    ...layers,
+    request: { ...request, budget: { ...request.budget, ...budget } },
+    row: { ...row, strategy: contextStrategy ?? row.strategy },
+  };
+}
+
 /** A promise made on another state of the chat cannot be kept. */
-function requireSameChat({ assembly, seed }: Turn, chat: ChatRow): void {
+function requireSameChat({ assembly, seed }: Turn, chat: TurnPlace): void {
   if (!assembly) return;
   if (seed !== undefined && seed !== assembly.seed) {
     throw fieldProblem("VALIDATION_FAILED", "/seed", "It differs from assembly.seed.", "Leave seed out.");
@@ -90,7 +130,7 @@ interface TurnInput {
   readonly parentId: string | null;
 }
 
-async function findInput(tx: Tx, caller: Caller, chat: ChatRow, { message }: Turn): Promise<TurnInput> {
+async function findInput(tx: Tx, caller: Caller, chat: TurnPlace, { message }: Turn): Promise<TurnInput> {
   const [last, beforeLast] = await findLastMessages(tx, caller.tenantId, chat.id, 2);
   if (message !== undefined) {
     const draft =

@@ -3,6 +3,7 @@ import {
   ChatContextAudit,
   ChatObject,
   ContextPreview,
+  ContextStrategyObject,
   GenerationObject,
   GenerationStreamEvent,
   ImportObject,
@@ -13,6 +14,8 @@ import {
   PersonaObject,
   ProblemDetails,
   PromptContextAudit,
+  SettingsObject,
+  TenantSettingsObject,
 } from "@shiftwork/contracts";
 import type { FastifyDynamicSwaggerOptions } from "@fastify/swagger";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
@@ -24,6 +27,7 @@ const NAMED = {
   ChatContextAudit,
   ChatObject,
   ContextPreview,
+  ContextStrategyObject,
   GenerationObject,
   GenerationStreamEvent,
   ImportObject,
@@ -34,6 +38,8 @@ const NAMED = {
   PersonaObject,
   ProblemDetails,
   PromptContextAudit,
+  SettingsObject,
+  TenantSettingsObject,
 } as const;
 
 // The global registry holds what `.describe()` says; a registry of its own would lose that.

@@ -25,10 +25,10 @@ export const STREAMED = Symbol("streamed");
 
 /** One endpoint: everything the router, the OpenAPI document and the tests need to know of it. */
 export interface Endpoint<Query = unknown, Body = unknown, Result = unknown> {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Path parameters are named after what they identify: `:chatId` is a chat's id. */
   readonly path: string;
-  readonly tag: "Authoring" | "Lore" | "Chats" | "Generations" | "Context" | "Imports" | "Service";
+  readonly tag: "Authoring" | "Lore" | "Chats" | "Generations" | "Context" | "Settings" | "Imports" | "Service";
   readonly summary: string;
   /** `any key` = authenticated, no scope of its own; `public` = no key. */
   readonly scope: Scope | "any key" | "public";

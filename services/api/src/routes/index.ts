@@ -5,6 +5,7 @@ import { createChat } from "./chats/create.ts";
 import { deleteChat } from "./chats/delete.ts";
 import { listChats } from "./chats/list.ts";
 import { readChat } from "./chats/read.ts";
+import { listContextStrategies } from "./context/list-strategies.ts";
 import { createContextPreview } from "./context/preview.ts";
 import { readContextAudit } from "./context/read-audit.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -31,6 +32,12 @@ import { readMessage } from "./messages/read.ts";
 import { createPersona } from "./personas/create.ts";
 import { listPersonas } from "./personas/list.ts";
 import { readPersona } from "./personas/read.ts";
+import { readCharacterSettings } from "./settings/read-character.ts";
+import { readChatSettings } from "./settings/read-chat.ts";
+import { readSettings } from "./settings/read-tenant.ts";
+import { updateCharacterSettings } from "./settings/update-character.ts";
+import { updateChatSettings } from "./settings/update-chat.ts";
+import { updateSettings } from "./settings/update-tenant.ts";
 import { readLiveness } from "./service/alive.ts";
 import { readReadiness } from "./service/ready.ts";
 import { readVersion } from "./service/version.ts";
@@ -69,6 +76,13 @@ export const ENDPOINTS = {
   retryGeneration,
   readContextAudit,
   createContextPreview,
+  listContextStrategies,
+  readSettings,
+  updateSettings,
+  readChatSettings,
+  updateChatSettings,
+  readCharacterSettings,
+  updateCharacterSettings,
   readLiveness,
   readReadiness,
   readVersion,

@@ -1,4 +1,4 @@
-import { createLogger } from "@shiftwork/platform";
+import { createLogger, loadPlugins } from "@shiftwork/platform";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { FastifyInstance } from "fastify";
 import { createApp } from "../app.ts";
@@ -32,6 +32,7 @@ beforeAll(async () => {
     logger: createLogger({ level: "silent", name: "test" }),
     pepper: "pepper",
     version: "1.2.3",
+    plugins: await loadPlugins([]),
     readiness: async () => null,
   });
   document = (await app.inject("/openapi.json")).json();

@@ -26,6 +26,9 @@ const SENT_HEADERS = {
   once: {
     "idempotency-key": z.string().optional().describe("1 to 255 bytes; sent again, the first answer comes back"),
   },
+  match: {
+    "if-match": z.string().optional().describe("ETag of what is to be changed; 412 when it has changed since"),
+  },
   resume: {
     "last-event-id": z.string().optional().describe("Number of the last event that arrived; wins over `after`"),
   },
@@ -106,6 +109,7 @@ function headersOf(endpoint: Endpoint): z.ZodRawShape {
   return {
     ...(endpoint.scope === "public" ? {} : SENT_HEADERS.owner),
     ...(makes ? SENT_HEADERS.once : {}),
+    ...(endpoint.errors.includes("PRECONDITION_FAILED") ? SENT_HEADERS.match : {}),
     ...(endpoint.streams && endpoint.result === null ? SENT_HEADERS.resume : {}),
   };
 }

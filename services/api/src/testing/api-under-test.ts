@@ -1,7 +1,7 @@
 import { ALL_TENANT_SCOPES, encodeId, ProblemDetails } from "@shiftwork/contracts";
 import { insertApiKey, insertProvider, insertTenant, openDatabase, withTenant, type Database } from "@shiftwork/db";
 import { openTestDatabase } from "@shiftwork/db/testing";
-import { createLogger, openPostgresEventLog, type Logger } from "@shiftwork/platform";
+import { createLogger, loadPlugins, openPostgresEventLog, type LoadedPlugins, type Logger } from "@shiftwork/platform";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { uuidv7 } from "uuidv7";
 import { expect } from "vitest";
@@ -50,7 +50,11 @@ export interface ApiUnderTest {
 
 export async function openApi(
   serverUrl: string,
-  options: { readonly heartbeatMs?: number; readonly onLogLine?: (line: string) => void } = {},
+  options: {
+    readonly heartbeatMs?: number;
+    readonly plugins?: LoadedPlugins;
+    readonly onLogLine?: (line: string) => void;
+  } = {},
 ): Promise<ApiUnderTest> {
   const test = await openTestDatabase(serverUrl);
   const open = (role: "shiftwork_admin" | "shiftwork_api" | "shiftwork_worker") =>
@@ -67,6 +71,7 @@ export async function openApi(
     logger: loggerFor(options.onLogLine),
     pepper: PEPPER,
     version: "0.0.0-test",
+    plugins: await loadPlugins([]),
     readiness: async () => null,
     ...options,
   });

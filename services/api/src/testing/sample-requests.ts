@@ -105,6 +105,25 @@ export const SAMPLE_REQUESTS: {
         lorebookIds: [ids.lorebook],
       },
     }),
+    (ids) => ({
+      path: "/api/v2/context-preview",
+      body: { characterId: ids.character, message: "Hi", personaId: ids.persona, lorebookIds: [ids.lorebook] },
+    }),
+  ],
+  listContextStrategies: [() => ({ path: "/api/v2/context-strategies" })],
+  readSettings: [() => ({ path: "/api/v2/settings" })],
+  updateSettings: [
+    (ids) => ({ path: "/api/v2/settings", body: { providerId: ids.provider } }),
+    (ids) => ({
+      path: "/api/v2/settings",
+      body: { contextStrategy: "compress", strategyOptions: { summarizer: { providerId: ids.provider } } },
+    }),
+  ],
+  readChatSettings: [(ids) => ({ path: `/api/v2/chats/${ids.chat}/settings` })],
+  updateChatSettings: [(ids) => ({ path: `/api/v2/chats/${ids.chat}/settings`, body: { providerId: ids.provider } })],
+  readCharacterSettings: [(ids) => ({ path: `/api/v2/characters/${ids.character}/settings` })],
+  updateCharacterSettings: [
+    (ids) => ({ path: `/api/v2/characters/${ids.character}/settings`, body: { providerId: ids.provider } }),
   ],
   readLiveness: [() => ({ path: "/livez" })],
   readReadiness: [() => ({ path: "/readyz" })],

@@ -5,7 +5,7 @@ import {
   findProvider,
   listProviders,
   loadAssemblyInput,
-  readTenantSettings,
+  readStandingSettings,
   type ProviderRow,
   type Tx,
 } from "@shiftwork/db";
@@ -27,8 +27,7 @@ export async function loadRun(tx: Tx, run: Run, deps: RunDependencies): Promise<
   const settings = resolveSettings({
     request,
     row: claim,
-    chat: (await findChat(tx, tenantId, chatId, null))?.settings ?? {},
-    tenant: await readTenantSettings(tx, tenantId),
+    ...(await readStandingSettings(tx, tenantId, await findChat(tx, tenantId, chatId, null))),
     provider,
   });
   const { strategies, interceptors } = deps.plugins;

@@ -10,13 +10,13 @@ export function chatObject(row: ChatRow): ChatObject {
     personaId: row.personaId === null ? null : encodeId("persona", row.personaId),
     ownerId: row.ownerId,
     revision: row.revision,
-    settings: settingsObject(row.settings),
+    settings: chosenSettings(row.settings),
     metadata: row.metadata as ChatObject["metadata"],
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };
 }
 
-function settingsObject({ providerId, ...settings }: ChatSettings): ChatSettingsObject {
+function chosenSettings({ providerId, ...settings }: ChatSettings): ChatSettingsObject {
   return { ...settings, ...(providerId === undefined ? {} : { providerId: encodeId("provider", providerId) }) };
 }

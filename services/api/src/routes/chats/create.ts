@@ -1,10 +1,11 @@
 import { ChatObject, CreateChat, encodeId, type ChatSettingsObject } from "@shiftwork/contracts";
-import { appendMessages, findProvider, insertChat, type ChatSettings, type Tx } from "@shiftwork/db";
-import { AssemblyInputError, resolveStrategy } from "@shiftwork/pipeline";
+import { appendMessages, insertChat, readStandingSettings, type ChatSettings, type Tx } from "@shiftwork/db";
+import { AssemblyInputError, type ContextStrategyRegistry } from "@shiftwork/pipeline";
 import { uuidv7 } from "uuidv7";
 import { answerOnce } from "../../answer-once.ts";
 import type { Caller } from "../../auth/caller.ts";
-import { fieldProblem, notFound } from "../../errors.ts";
+import { fieldProblem } from "../../errors.ts";
+import { changeSettings } from "../../settings/change-settings.ts";
 import { created, endpoint } from "../endpoint.ts";
 import { uuidOf } from "../ids.ts";
 import { namedCharacter, namedPersona, visibleChat } from "../visible.ts";
@@ -31,12 +32,18 @@ export const createChat = endpoint({
   handle: (deps, call) =>
     answerOnce(deps, call, async (tx) => {
       const id = uuidv7();
-      await storeChat(tx, call.caller, id, call.body);
+      await storeChat(tx, { caller: call.caller, strategies: deps.plugins.strategies }, id, call.body);
       return created(`/api/v2/chats/${encodeId("chat", id)}`, chatObject(await visibleChat(tx, call.caller, id)));
     }),
 });
 
-async function storeChat(tx: Tx, caller: Caller, id: string, body: CreateChat): Promise<void> {
+interface NewChatPlace {
+  readonly caller: Caller;
+  readonly strategies: ContextStrategyRegistry;
+}
+
+async function storeChat(tx: Tx, place: NewChatPlace, id: string, body: CreateChat): Promise<void> {
+  const { caller } = place;
   const character = await namedCharacter(tx, caller, uuidOf("character", body.characterId));
   const persona = await namedPersona(tx, caller, uuidOf("persona", body.personaId));
   await insertChat(tx, caller.tenantId, {
@@ -45,25 +52,24 @@ async function storeChat(tx: Tx, caller: Caller, id: string, body: CreateChat): 
     characterId: character?.id ?? null,
     personaId: persona?.id ?? null,
     ownerId: ownerOfNewChat(caller, body.ownerId),
-    settings: await checkedSettings(tx, caller, body.settings),
+    settings: await checkedSettings(tx, place, character?.id ?? null, body.settings),
     metadata: body.metadata,
   });
   const greeting = character && body.greeting ? greetingOf(character.data, persona) : null;
   if (greeting) await appendMessages(tx, caller.tenantId, id, [greeting]);
 }
 
-async function checkedSettings(tx: Tx, caller: Caller, settings: ChatSettingsObject): Promise<ChatSettings> {
-  const { providerId, contextStrategy } = settings;
-  if (contextStrategy !== undefined) requireStrategy(contextStrategy);
-  const provider = uuidOf("provider", providerId);
-  if (provider !== null && !(await findProvider(tx, caller.tenantId, provider))) throw notFound("provider");
-  const chosen = { ...settings, ...(provider === null ? {} : { providerId: provider }) };
-  return Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== undefined));
-}
-
-function requireStrategy(id: string): void {
+/** The settings of a new chat; a problem with one points below `/settings`. */
+async function checkedSettings(
+  tx: Tx,
+  { caller, strategies }: NewChatPlace,
+  characterId: string | null,
+  settings: ChatSettingsObject,
+): Promise<ChatSettings> {
+  const { character, tenant } = await readStandingSettings(tx, caller.tenantId, { settings: {}, characterId });
+  const place = { tenantId: caller.tenantId, strategies, below: [character, tenant] };
   try {
-    resolveStrategy(id, {});
+    return await changeSettings(tx, place, {}, settings);
   } catch (error) {
     if (!(error instanceof AssemblyInputError)) throw error;
     throw fieldProblem(error.code, `/settings${error.pointer}`, error.message, error.fix);

@@ -1,6 +1,7 @@
-import { decodeId, type CreateContextPreview } from "@shiftwork/contracts";
+import { CreateContextPreview } from "@shiftwork/contracts";
 import { prepareAudit, withTenant, type Claim } from "@shiftwork/db";
 import { toAuditDocument } from "@shiftwork/pipeline";
+import { loadPlugins } from "@shiftwork/platform";
 import { deflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { previewTurn } from "../../preview/preview-turn.ts";
@@ -64,18 +65,9 @@ test("a key without the content scope sees every row and no text", async () => {
 /** Stores the audit of a run as its worker does before the request leaves. */
 async function prepare(run: Claim): Promise<void> {
   const caller = { tenantId: tenant.id, apiKeyId: "", scopes: [], ownerId: null };
-  const body = {
-    chatId: chat,
-    action: "reply",
-    parameters: {},
-    tools: [],
-    strategyOptions: {},
-    budget: {},
-    include: [],
-  };
-  const chatId = decodeId("chat", chat) ?? "";
-  const signal = new AbortController().signal;
-  const { report } = await previewTurn(api.database.db, caller, chatId, body as CreateContextPreview, signal);
+  const body = CreateContextPreview.parse({ chatId: chat });
+  const host = { db: api.database.db, plugins: await loadPlugins([]), caller };
+  const { report } = await previewTurn(host, body, new AbortController().signal);
   await withTenant(api.worker.db, tenant.id, (tx) =>
     prepareAudit(tx, {
       ...run,

@@ -85,3 +85,128 @@ test("a key that may not read content may preview without texts only", async () 
   expect((await ask([])).status).toBe(200);
   expect(await ask(["content"])).toMatchObject({ status: 403 });
 });
+
+interface Shifted {
+  readonly contextStrategy: string;
+  readonly fits: boolean;
+  readonly exact: boolean;
+  readonly counts: { readonly included: number; readonly excluded: number; readonly summarised: number };
+  readonly budget: { readonly contextLimit: number; readonly promptTokens: number };
+  readonly assembly: { readonly hash: string | null };
+}
+const shiftsOf = (answer: Awaited<ReturnType<typeof preview>>) => answer.body["shifts"] as readonly Shifted[];
+
+/** A chat of 60 turns of some 60 tokens each: 3,600 tokens of history. */
+async function longChat(): Promise<string> {
+  const id = (await post("/chats", {})).body.id;
+  for (let turn = 0; turn < 60; turn += 1) {
+    const role = turn % 2 === 0 ? "user" : "assistant";
+    await post(`/chats/${id}/messages`, { role, content: `Turn ${turn}. ${"The tide comes in slowly. ".repeat(10)}` });
+  }
+  return id;
+}
+
+test("what-ifs shift one assembly: each equals the preview that asks for it alone, and nothing is written", async () => {
+  const chatId = await longChat();
+  const before = await countRows(api.admin);
+  const budget = { contextLimit: 2_000 };
+  const strategies = ["truncate", "summarize", "vector-recall", "manual"];
+  const shifts = strategies.map((contextStrategy) => ({ contextStrategy }));
+  const together = await preview({ chatId, budget, shifts });
+  for (const [index, contextStrategy] of strategies.entries()) {
+    const alone = await preview({ chatId, budget, contextStrategy });
+    expect(shiftsOf(together)[index]).toMatchObject({
+      contextStrategy,
+      fits: true,
+      exact: true,
+      counts: alone.body["counts"],
+      budget: alone.body["budget"],
+      blocks: (alone.body["blocks"] as object[]).map((block) => expect.objectContaining({ id: idOf(block) })),
+    });
+  }
+  expect(shiftsOf(together)[1]?.counts.summarised).toBeGreaterThan(0);
+  expect(await countRows(api.admin)).toEqual(before);
+});
+
+const idOf = (block: object) => ("id" in block ? block.id : null);
+
+test("with the same assembly a what-if has the hash of the generation it stands for", async () => {
+  const chatId = await longChat();
+  const budget = { contextLimit: 2_000 };
+  const first = await preview({ chatId, budget, shifts: [{ contextStrategy: "summarize" }, { budget }, {}] });
+  const assembly = first.body["assembly"] as { hash: string };
+  const alone = await preview({ chatId, budget, contextStrategy: "summarize", assembly: { ...assembly, hash: null } });
+  const [summarized, same, unchanged] = shiftsOf(first).map((shift) => shift.assembly.hash);
+  expect(summarized).toBe((alone.body["assembly"] as { hash: string }).hash);
+  expect([same, unchanged]).toEqual([assembly.hash, assembly.hash]);
+});
+
+test("a what-if with another window says when the shares of lore and memories would follow it", async () => {
+  const shifts = [{ budget: { contextLimit: 4_096 } }];
+  const withLore = await preview({ shifts });
+  const [shift] = shiftsOf(withLore);
+  expect(shift).toMatchObject({ exact: false, budget: { contextLimit: 4_096 }, assembly: { hash: null } });
+  const bare = (await post("/chats", {})).body.id;
+  const [plain] = shiftsOf(await preview({ chatId: bare, shifts }));
+  expect(plain).toMatchObject({ exact: true, assembly: { hash: expect.stringMatching(/^[0-9a-f]{64}$/) } });
+});
+
+test("where a model would write the summary a placeholder of its cap stands, and there is no hash to insist on", async () => {
+  const chatId = await longChat();
+  const answer = await preview({
+    chatId,
+    budget: { contextLimit: 3_000 },
+    contextStrategy: "compress",
+    shifts: [{ contextStrategy: "truncate" }],
+  });
+  expect(answer.body).toMatchObject({ fits: true, exact: false, assembly: { hash: null } });
+  expect(answer.body["counts"]).toMatchObject({ summarised: expect.any(Number) });
+  expect(answer.body["blocks"]).toEqual(
+    expect.arrayContaining([expect.objectContaining({ source: "summary", included: true })]),
+  );
+  expect(shiftsOf(answer)[0]).toMatchObject({ exact: true });
+});
+
+test("a what-if that does not fit is a report, and the others stand", async () => {
+  const answer = await preview({
+    message: "word ".repeat(700),
+    shifts: [{ budget: { contextLimit: 600 } }, { contextStrategy: "manual" }],
+  });
+  expect(answer.body).toMatchObject({ fits: true });
+  expect(shiftsOf(answer)).toMatchObject([{ fits: false, error: { code: "TOKEN_BUDGET_EXCEEDED" } }, { fits: true }]);
+});
+
+test("a what-if that cannot work is refused with its place, and so is a ninth", async () => {
+  const unknown = await preview({ shifts: [{}, { contextStrategy: "magic" }] });
+  expect(unknown).toMatchObject({ status: 422, body: { code: "STRATEGY_UNKNOWN" } });
+  expect(unknown.body["errors"]).toMatchObject([{ pointer: "/shifts/1/contextStrategy" }]);
+  const window = await preview({ shifts: [{ budget: { contextLimit: -1 } }] });
+  expect(window.body["errors"]).toMatchObject([{ pointer: "/shifts/0/budget/contextLimit" }]);
+  expect((await preview({ shifts: Array.from({ length: 9 }, () => ({})) })).body["errors"]).toMatchObject([
+    { pointer: "/shifts" },
+  ]);
+  expect((await preview({ modelCalls: true })).body["errors"]).toMatchObject([{ pointer: "/modelCalls" }]);
+});
+
+test("a character alone can be tried: its first message, its books, the same seed each time", async () => {
+  const before = await countRows(api.admin);
+  const { characterId } = (await api.call("GET", `/api/v2/chats/${chat}`, { key: tenant.key })).body;
+  const ask = (more: object = {}) =>
+    post("/context-preview", { characterId, message: "Tell me of the sea.", include: ["content"], ...more });
+  const [first, again] = [await ask(), await ask()];
+  expect(first.body["assembly"]).toMatchObject({
+    chatRevision: 0,
+    hash: (again.body["assembly"] as { hash: string }).hash,
+  });
+  expect(first.body["blocks"]).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ source: "history", role: "assistant", content: "Hello." }),
+      expect.objectContaining({ source: "lorebook", content: "The sea is salt.", included: true }),
+      expect.objectContaining({ source: "input", content: "Tell me of the sea." }),
+    ]),
+  );
+  expect((await ask({ message: undefined })).body["errors"]).toMatchObject([{ pointer: "/message" }]);
+  expect((await ask({ chatId: chat })).body["errors"]).toMatchObject([{ pointer: "/characterId" }]);
+  expect((await post("/context-preview", { message: "x" })).body["errors"]).toMatchObject([{ pointer: "/chatId" }]);
+  expect(await countRows(api.admin)).toEqual(before);
+});

@@ -4,7 +4,6 @@ import { HttpProblem } from "../../errors.ts";
 import { previewObject } from "../../preview/preview-object.ts";
 import { previewTurn } from "../../preview/preview-turn.ts";
 import { endpoint, ok } from "../endpoint.ts";
-import { uuidOf } from "../ids.ts";
 
 /** A preview holds a request open; a generation has its own deadline. */
 const PREVIEW_TIMEOUT_MS = 60_000;
@@ -20,6 +19,7 @@ export const createContextPreview = endpoint({
   statuses: [200],
   errors: [
     "CHAT_NOT_FOUND",
+    "CHARACTER_NOT_FOUND",
     "PROVIDER_NOT_FOUND",
     "PERSONA_NOT_FOUND",
     "LOREBOOK_NOT_FOUND",
@@ -29,14 +29,14 @@ export const createContextPreview = endpoint({
     "DEADLINE_EXCEEDED",
   ],
   handle: async (deps, call) => {
-    const { include, chatId } = call.body;
+    const { include } = call.body;
     if (include.length > 0) requireScope(call.caller, "audits:read_content");
     const gone = new AbortController();
     call.reply.raw.once("close", () => gone.abort());
     const late = AbortSignal.timeout(PREVIEW_TIMEOUT_MS);
     const signal = AbortSignal.any([gone.signal, late]);
     try {
-      const preview = await previewTurn(deps.db, call.caller, uuidOf("chat", chatId), call.body, signal);
+      const preview = await previewTurn({ ...deps, caller: call.caller }, call.body, signal);
       return ok(previewObject(preview, include), { "cache-control": "no-store" });
     } catch (error) {
       if (!late.aborted) throw error;

@@ -33,7 +33,8 @@ export const createGeneration = endpoint({
   handle: async (deps, call) => {
     const chatId = pathId(call, "chat");
     const answer = await answerOnce(deps, call, async (tx) => {
-      const by = { caller: call.caller, requestId: call.request.id };
+      const { strategies } = deps.plugins;
+      const by = { caller: call.caller, requestId: call.request.id, strategies };
       return accepted(tx, call, await acceptGeneration(tx, by, chatId, call.body));
     });
     call.request.generationId = answer.generationId ?? null;

@@ -27,7 +27,8 @@ export const retryGeneration = endpoint({
   handle: async (deps, call) => {
     const id = pathId(call, "generation");
     const answer = await answerOnce(deps, call, async (tx) => {
-      const by = { caller: call.caller, requestId: call.request.id };
+      const { strategies } = deps.plugins;
+      const by = { caller: call.caller, requestId: call.request.id, strategies };
       return accepted(tx, call, await acceptRetry(tx, by, id));
     });
     call.request.generationId = answer.generationId ?? null;

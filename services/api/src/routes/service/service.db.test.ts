@@ -1,6 +1,6 @@
 import { openDatabase, type Database } from "@shiftwork/db";
 import { openTestDatabase } from "@shiftwork/db/testing";
-import { createLogger } from "@shiftwork/platform";
+import { createLogger, loadPlugins } from "@shiftwork/platform";
 import type { FastifyInstance } from "fastify";
 import { afterAll, afterEach, expect, inject, test } from "vitest";
 import { createApp } from "../../app.ts";
@@ -20,7 +20,7 @@ test("a migrated database that answers makes the API ready", async () => {
   const app = await appOn(open(test1.url));
   expect((await app.inject("/readyz")).json()).toEqual({ status: "ok" });
   expect((await app.inject("/livez")).json()).toEqual({ status: "ok" });
-  expect((await app.inject("/api/v2/version")).json()).toEqual({ version: "1.2.3", apiVersion: 2 });
+  expect((await app.inject("/api/v2/version")).json()).toEqual({ version: "1.2.3", apiVersion: 2, plugins: [] });
 });
 
 test("a database without migrations is pending, not broken", async () => {
@@ -63,6 +63,7 @@ async function appOn(database: Database, readiness = () => checkReadiness(databa
     logger: createLogger({ level: "silent", name: "test" }),
     pepper: "pepper",
     version: "1.2.3",
+    plugins: await loadPlugins([]),
     readiness,
   });
   opened.push(app);
