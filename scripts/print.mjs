@@ -64,6 +64,7 @@ export function printWelcome(url, demo, { redisUrl }) {
 The demo's provider is "echo": built in, offline, it repeats what it was sent. README.md shows how to use a real model.
 
   API        ${url}            reference ${url}/docs
+  audit page ${url}/audit#chat=${demo.chatId()}
   queue      ${redisUrl ? "Redis" : "PostgreSQL"}
   logs       .data/api.log, .data/worker.log
   API key    ${demo.apiKey}

@@ -4,6 +4,7 @@ import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type { ApiDependencies } from "./api-dependencies.ts";
 import { createAuthenticate } from "./auth/authenticate.ts";
 import { addAccessLog } from "./plugins/access-log.ts";
+import { addAuditPage } from "./plugins/audit-page.ts";
 import { addDocumentation } from "./plugins/documentation.ts";
 import { addJsonBody } from "./plugins/json-body.ts";
 import { addPressureValve } from "./plugins/pressure.ts";
@@ -41,6 +42,7 @@ export async function createApp(deps: ApiDependencies): Promise<FastifyInstance>
   await app.register(multipart);
   await addPressureValve(app);
   await addDocumentation(app, deps.version);
+  addAuditPage(app);
   registerEndpoints(app, deps, createAuthenticate(deps.db, deps.pepper));
   app.addHook("preClose", async () => deps.streams.endAll());
   await app.ready();
