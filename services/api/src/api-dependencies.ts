@@ -1,6 +1,7 @@
 import type { Db } from "@shiftwork/db";
 import type { EventLog, LoadedPlugins, Logger, Queue } from "@shiftwork/platform";
 import type { HttpProblem } from "./errors.ts";
+import type { Previewer } from "./preview/previewer.ts";
 import type { StreamRegistry } from "./events/stream-registry.ts";
 
 /** What the API is made of; `main.ts` opens it, tests bring their own. */
@@ -17,6 +18,7 @@ export interface ApiDependencies {
   readonly version: string;
   /** The same in API and workers, or a preview would not be its generation. */
   readonly plugins: LoadedPlugins;
+  readonly previewer: Pick<Previewer, "preview">;
   /** Why the API is not ready, or `null`: database, migrations, draining. */
   readonly readiness: () => Promise<HttpProblem | null>;
   /** Silence after which a stream sends a comment, in milliseconds. Default 10,000. */

@@ -6,11 +6,13 @@ import { readApiConfig } from "./config.ts";
 import { HttpProblem } from "./errors.ts";
 import { createStreamRegistry } from "./events/stream-registry.ts";
 import { checkReadiness } from "./health/check-readiness.ts";
+import { previewsInThread } from "./preview/previews-in-thread.ts";
 import { packageVersion } from "./version.ts";
 
 const config = readApiConfig();
 const logger = createLogger({ level: config.LOG_LEVEL, name: "api", showContent: config.LOG_CONTENT });
 const plugins = await loadPlugins(config.PLUGINS);
+const previewer = previewsInThread({ databaseUrl: config.DATABASE_URL, plugins: config.PLUGINS });
 
 const database = openDatabase({
   url: config.DATABASE_URL,
@@ -37,6 +39,7 @@ const app = await createApp({
   pepper: config.API_KEY_PEPPER,
   version: packageVersion(),
   plugins,
+  previewer,
   readiness: async () => (draining ? shuttingDown() : checkReadiness(database)),
 });
 await app.listen({ host: config.HOST, port: config.PORT });
@@ -47,6 +50,7 @@ closeWithGrace({ delay: config.DRAIN_TIMEOUT_MS, logger }, async ({ err }) => {
   draining = true;
   if (err) logger.error({ err }, "unexpected error; shutting down");
   await app.close();
+  await previewer.close();
   await eventLog.close();
   await queue.close();
   await database.close();

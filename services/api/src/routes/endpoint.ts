@@ -20,7 +20,7 @@ export interface Answer<Result = unknown> {
   readonly headers?: { readonly [name: string]: string };
 }
 
-/** The handler answered on the raw socket itself. */
+/** The handler has sent the answer itself: on the raw socket, or as bytes that are JSON already. */
 export const STREAMED = Symbol("streamed");
 
 /** One endpoint: everything the router, the OpenAPI document and the tests need to know of it. */

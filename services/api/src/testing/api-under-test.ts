@@ -7,6 +7,7 @@ import { uuidv7 } from "uuidv7";
 import { expect } from "vitest";
 import { createApp } from "../app.ts";
 import { makeApiKey } from "../auth/api-key.ts";
+import { previewsHere, type Previewer } from "../preview/previewer.ts";
 import { createStreamRegistry, type StreamRegistry } from "../events/stream-registry.ts";
 import type { Endpoint } from "../routes/endpoint.ts";
 import { ENDPOINTS } from "../routes/index.ts";
@@ -53,6 +54,7 @@ export async function openApi(
   options: {
     readonly heartbeatMs?: number;
     readonly plugins?: LoadedPlugins;
+    readonly previewer?: Previewer;
     readonly onLogLine?: (line: string) => void;
   } = {},
 ): Promise<ApiUnderTest> {
@@ -63,6 +65,7 @@ export async function openApi(
   const eventLog = await openPostgresEventLog(database);
   const streams = createStreamRegistry();
   const removedJobs: { generationId: string; epoch: number }[] = [];
+  const plugins = options.plugins ?? (await loadPlugins([]));
   const app = await createApp({
     db: database.db,
     queue: { remove: async ({ generationId, epoch }) => removedJobs.push({ generationId, epoch }) > 0 },
@@ -71,7 +74,8 @@ export async function openApi(
     logger: loggerFor(options.onLogLine),
     pepper: PEPPER,
     version: "0.0.0-test",
-    plugins: await loadPlugins([]),
+    plugins,
+    previewer: previewsHere({ db: database.db, plugins }),
     readiness: async () => null,
     ...options,
   });

@@ -1,9 +1,7 @@
 import { ContextPreview, CreateContextPreview } from "@shiftwork/contracts";
 import { requireScope } from "../../auth/caller.ts";
 import { HttpProblem } from "../../errors.ts";
-import { previewObject } from "../../preview/preview-object.ts";
-import { previewTurn } from "../../preview/preview-turn.ts";
-import { endpoint, ok } from "../endpoint.ts";
+import { endpoint, STREAMED } from "../endpoint.ts";
 
 /** A preview holds a request open; a generation has its own deadline. */
 const PREVIEW_TIMEOUT_MS = 60_000;
@@ -36,8 +34,9 @@ export const createContextPreview = endpoint({
     const late = AbortSignal.timeout(PREVIEW_TIMEOUT_MS);
     const signal = AbortSignal.any([gone.signal, late]);
     try {
-      const preview = await previewTurn({ ...deps, caller: call.caller }, call.body, signal);
-      return ok(previewObject(preview, include), { "cache-control": "no-store" });
+      const json = await deps.previewer.preview({ caller: call.caller, body: call.body }, signal);
+      call.reply.header("cache-control", "no-store").type("application/json; charset=utf-8").send(json);
+      return STREAMED;
     } catch (error) {
       if (!late.aborted) throw error;
       throw new HttpProblem("DEADLINE_EXCEEDED", `The preview took longer than ${PREVIEW_TIMEOUT_MS / 1000} s.`);

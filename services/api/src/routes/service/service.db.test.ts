@@ -64,6 +64,7 @@ async function appOn(database: Database, readiness = () => checkReadiness(databa
     pepper: "pepper",
     version: "1.2.3",
     plugins: await loadPlugins([]),
+    previewer: { preview: async () => new Uint8Array() },
     readiness,
   });
   opened.push(app);

@@ -1,0 +1,69 @@
+import { ContextPreview, CreateContextPreview } from "@shiftwork/contracts";
+import { loadPlugins } from "@shiftwork/platform";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import type { Caller } from "../auth/caller.ts";
+import { openApi, type ApiUnderTest } from "../testing/api-under-test.ts";
+import { previewsHere, type Previewer, type PreviewRequest } from "./previewer.ts";
+import { previewsInThread } from "./previews-in-thread.ts";
+
+let api: ApiUnderTest;
+let previewer: Previewer;
+let caller: Caller;
+let chatId: string;
+
+beforeAll(async () => {
+  api = await openApi(inject("databaseUrl"));
+  const tenant = await api.newTenant();
+  caller = { tenantId: tenant.id, apiKeyId: "", scopes: [], ownerId: null };
+  chatId = (await api.call("POST", "/api/v2/chats", { key: tenant.key, body: {} })).body.id;
+  previewer = previewsInThread({ databaseUrl: api.url, plugins: [] });
+});
+afterAll(async () => {
+  await previewer.close();
+  await api.close();
+});
+
+const never = new AbortController().signal;
+const asking = (more: object = {}): PreviewRequest => ({
+  caller,
+  body: CreateContextPreview.parse({ chatId, message: "Hi", shifts: [{ contextStrategy: "summarize" }], ...more }),
+});
+const read = (json: Uint8Array) => ContextPreview.parse(JSON.parse(new TextDecoder().decode(json)));
+
+test("a preview of the thread is the one this thread would make", async () => {
+  const here = previewsHere({ db: api.database.db, plugins: await loadPlugins([]) });
+  const [there, own] = [await previewer.preview(asking(), never), await here.preview(asking(), never)];
+  expect(read(there).assembly.hash).toBe(read(own).assembly.hash);
+  expect(read(there).shifts).toEqual(read(own).shifts);
+});
+
+test("what the thread refuses is the same problem here", async () => {
+  const missing = asking({ chatId: `chat_${"0".repeat(32)}` });
+  await expect(previewer.preview(missing, never)).rejects.toMatchObject({ code: "CHAT_NOT_FOUND", status: 404 });
+  const unknown = asking({ shifts: [{ contextStrategy: "magic" }] });
+  await expect(previewer.preview(unknown, never)).rejects.toMatchObject({
+    code: "STRATEGY_UNKNOWN",
+    errors: [{ pointer: "/shifts/0/contextStrategy" }],
+  });
+});
+
+test("who goes away does not wait, and the next one is served", async () => {
+  const gone = new AbortController();
+  const asked = previewer.preview(asking(), gone.signal);
+  gone.abort(new Error("gone"));
+  await expect(asked).rejects.toThrow("gone");
+  await expect(previewer.preview(asking(), gone.signal)).rejects.toThrow("gone");
+  expect(read(await previewer.preview(asking(), never)).fits).toBe(true);
+});
+
+test("when the thread ends, those who wait are told, and another one starts", async () => {
+  const asked = previewer.preview(asking(), never);
+  await Promise.all([expect(asked).rejects.toThrow("ended"), previewer.close()]);
+  expect(read(await previewer.preview(asking(), never)).fits).toBe(true);
+});
+
+test("another tenant's chat is missing in the thread too", async () => {
+  const other = await api.newTenant();
+  const request = { ...asking(), caller: { ...caller, tenantId: other.id } };
+  await expect(previewer.preview(request, never)).rejects.toMatchObject({ code: "CHAT_NOT_FOUND" });
+});
