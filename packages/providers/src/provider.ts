@@ -48,6 +48,9 @@ export interface StreamCall {
   readonly idleTimeoutMs: number;
 }
 
+/** How long a call may wait. */
+export type ProviderTimeouts = Pick<StreamCall, "connectTimeoutMs" | "idleTimeoutMs">;
+
 /** One provider kind. Every kind passes `provider.contract.test.ts`. */
 export interface Provider {
   readonly kind: string;

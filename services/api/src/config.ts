@@ -24,6 +24,7 @@ export const ApiConfig = z.object({
     .min(0)
     .default(30_000)
     .describe("SIGTERM: open requests may go on for this long"),
+  MASTER_KEY: z.base64().optional().describe("The workers' key; without it previews call no model"),
 });
 export type ApiConfig = z.infer<typeof ApiConfig>;
 

@@ -12,7 +12,11 @@ import { packageVersion } from "./version.ts";
 const config = readApiConfig();
 const logger = createLogger({ level: config.LOG_LEVEL, name: "api", showContent: config.LOG_CONTENT });
 const plugins = await loadPlugins(config.PLUGINS);
-const previewer = previewsInThread({ databaseUrl: config.DATABASE_URL, plugins: config.PLUGINS });
+const previewer = previewsInThread({
+  databaseUrl: config.DATABASE_URL,
+  plugins: config.PLUGINS,
+  masterKey: config.MASTER_KEY ?? null,
+});
 
 const database = openDatabase({
   url: config.DATABASE_URL,

@@ -179,7 +179,7 @@ export const CreateContextPreview = z
     include: z.array(z.enum(PREVIEW_PARTS)).max(PREVIEW_PARTS.length).default([]),
     shifts: z.array(WhatIf).max(MOST_WHAT_IFS).default([]),
     /** Whether summaries may be written for it. Without, a needed one is a placeholder and `exact` is false. */
-    modelCalls: z.literal(false, { error: "only false is available" }).default(false),
+    modelCalls: z.boolean().default(false),
   })
   .superRefine(({ chatId, characterId }, context) => {
     if ((chatId === undefined) !== (characterId === undefined)) return;

@@ -1,6 +1,6 @@
 // Thread that makes previews, so that a long chat holds up no stream. Started by `previews-in-thread.ts`.
 import { openDatabase } from "@shiftwork/db";
-import { loadPlugins } from "@shiftwork/platform";
+import { loadPlugins, readMasterKey } from "@shiftwork/platform";
 import { parentPort, workerData } from "node:worker_threads";
 import type { HttpProblem } from "../errors.ts";
 import { translateError } from "../plugins/translate-error.ts";
@@ -9,6 +9,8 @@ import { previewsHere, type PreviewRequest } from "./previewer.ts";
 export interface PreviewThreadData {
   readonly databaseUrl: string;
   readonly plugins: readonly string[];
+  /** Base64; opens the secrets of providers that write summaries. `null` = previews call no model. */
+  readonly masterKey: string | null;
 }
 
 export type PreviewTask =
@@ -26,22 +28,27 @@ export type PlainProblem = Pick<HttpProblem, "code" | "message" | "params" | "er
 
 const port = parentPort;
 if (port === null) throw new Error("this file is the thread of previews");
-const { databaseUrl, plugins } = workerData as PreviewThreadData;
+const { databaseUrl, plugins, masterKey } = workerData as PreviewThreadData;
 const { db } = openDatabase({
   url: databaseUrl,
   role: "shiftwork_api",
   maxConnections: 1,
   applicationName: "shiftwork-api-preview",
 });
-const previewer = previewsHere({ db, plugins: await loadPlugins(plugins) });
+const previewer = previewsHere({
+  db,
+  plugins: await loadPlugins(plugins),
+  masterKey: masterKey === null ? null : readMasterKey(masterKey),
+});
 const wanted = new Map<number, AbortController>();
 let last: Promise<void> = Promise.resolve();
 
 port.on("message", (task: PreviewTask) => {
   if (task.type === "abort") return wanted.get(task.id)?.abort();
   wanted.set(task.id, new AbortController());
-  // One after the other: the memory of one long chat at a time.
-  last = last.then(() => work(task.id, task.request));
+  // One after the other: the memory of one long chat at a time. One that waits for a model holds up no other.
+  if (task.request.body.modelCalls) void work(task.id, task.request);
+  else last = last.then(() => work(task.id, task.request));
 });
 
 async function work(id: number, request: PreviewRequest): Promise<void> {

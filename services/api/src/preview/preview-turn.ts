@@ -1,14 +1,27 @@
-import type { CreateContextPreview } from "@shiftwork/contracts";
-import { loadAssemblyInput, loadNewAssemblyInput, withTenant, type Db, type StoredInput, type Tx } from "@shiftwork/db";
-import { AssemblyInputError, historyWindow, type AssemblySettings } from "@shiftwork/pipeline";
+import { chooseSummarizer, type CreateContextPreview } from "@shiftwork/contracts";
+import {
+  listProviders,
+  loadAssemblyInput,
+  loadNewAssemblyInput,
+  withTenant,
+  type Db,
+  type StoredInput,
+  type Tx,
+} from "@shiftwork/db";
+import { AssemblyInputError, historyWindow, type AssemblyReport, type AssemblySettings } from "@shiftwork/pipeline";
 import { hostClock, type LoadedPlugins } from "@shiftwork/platform";
+import { createSummariser, providerTarget, summaryCost, type CallingSummariser } from "@shiftwork/providers";
 import type { Caller } from "../auth/caller.ts";
-import { notFound } from "../errors.ts";
+import { fieldProblem, notFound } from "../errors.ts";
 import { resolveTurn, type ResolvedTurn, type TurnPlace } from "../generations/resolve-turn.ts";
 import { greetingOf } from "../routes/chats/greeting.ts";
 import { uuidOf } from "../routes/ids.ts";
 import { namedCharacter, namedPersona, visibleChat } from "../routes/visible.ts";
 import { assemble, type Previews } from "./assemble.ts";
+
+/** As a worker's defaults, within what a preview may take. */
+const SUMMARY_CALL = { connectTimeoutMs: 10_000, idleTimeoutMs: 30_000 };
+const SUMMARY_TIMEOUT_MS = 30_000;
 
 export interface PreviewedTurn extends Previews {
   readonly place: TurnPlace;
@@ -19,6 +32,8 @@ export interface PreviewedTurn extends Previews {
 export interface PreviewHost {
   readonly db: Db;
   readonly plugins: LoadedPlugins;
+  /** Opens the secrets of providers that write summaries; `null` = previews call no model. */
+  readonly masterKey: Uint8Array | null;
   readonly caller: Caller;
 }
 
@@ -33,17 +48,28 @@ export async function previewTurn(
 ): Promise<PreviewedTurn> {
   const { db, plugins, caller } = host;
   const loaded = await withTenant(db, caller.tenantId, (tx) => load(tx, host, body));
-  const { place, turn, whatIfs, stored } = loaded;
+  const { place, turn, whatIfs, stored, helper } = loaded;
   const input = {
     ...stored,
     settings: turn.settings,
     interceptors: plugins.interceptors,
     strategies: plugins.strategies,
     clock: hostClock,
-    // No model is called: a needed summary is a placeholder, and the preview says that it is not exact.
-    summariser: { id: `${turn.provider.id}/${turn.model}`, contextLimit: null, summarise: null },
+    // Without a model a needed summary is a placeholder, and the preview says that it is not exact.
+    summariser: helper?.summariser ?? {
+      id: `${turn.provider.id}/${turn.model}`,
+      contextLimit: null,
+      summarise: null,
+    },
   };
-  return { place, turn, ...(await assemble(input, whatIfs, signal)) };
+  const previews = await assemble(input, whatIfs, signal);
+  return { place, turn, ...previews, report: withCost(previews.report, helper) };
+}
+
+/** What the summaries of a preview cost is listed as a generation's is. */
+function withCost(report: AssemblyReport, helper: CallingSummariser | null): AssemblyReport {
+  const cost = helper && summaryCost(report.summary, helper);
+  return cost ? { ...report, diagnostics: [...report.diagnostics, cost] } : report;
 }
 
 interface Loaded {
@@ -51,6 +77,8 @@ interface Loaded {
   readonly turn: ResolvedTurn;
   readonly whatIfs: readonly AssemblySettings[];
   readonly stored: StoredInput;
+  /** Writes summaries with a model; `null` = none is called. */
+  readonly helper: CallingSummariser | null;
 }
 
 async function load(tx: Tx, host: PreviewHost, body: CreateContextPreview): Promise<Loaded> {
@@ -58,7 +86,9 @@ async function load(tx: Tx, host: PreviewHost, body: CreateContextPreview): Prom
   const place = await placeOf(tx, caller, body);
   const turn = await resolveTurn(tx, { caller, strategies: plugins.strategies, now: new Date() }, place, body);
   const whatIfs = body.shifts.map((change, index) => atPointer(`/shifts/${index}`, () => turn.settingsIf(change)));
-  if (body.chatId === undefined) return { place, turn, whatIfs, stored: await newInput(tx, caller, place, turn) };
+  const helper = body.modelCalls ? await summariserFor(tx, host, [turn.settings, ...whatIfs], turn) : null;
+  if (body.chatId === undefined)
+    return { place, turn, whatIfs, helper, stored: await newInput(tx, caller, place, turn) };
   const stored = await loadAssemblyInput(tx, caller.tenantId, {
     chatId: place.id,
     inputMessageId: turn.inputMessageId,
@@ -68,7 +98,30 @@ async function load(tx: Tx, host: PreviewHost, body: CreateContextPreview): Prom
     window: historyWindow([turn.settings, ...whatIfs], plugins.strategies),
   });
   if (!stored) throw notFound("chat");
-  return { place, turn, whatIfs, stored };
+  return { place, turn, whatIfs, helper, stored };
+}
+
+/** The model a generation of this turn would have its summary written by; `null` = nothing asks for one. */
+async function summariserFor(
+  tx: Tx,
+  { caller, masterKey }: PreviewHost,
+  variants: readonly AssemblySettings[],
+  turn: ResolvedTurn,
+): Promise<CallingSummariser | null> {
+  if (masterKey === null) {
+    const text = "This API was started without MASTER_KEY and cannot call models.";
+    throw fieldProblem("VALIDATION_FAILED", "/modelCalls", text, "Leave it out for a preview with placeholders.");
+  }
+  const settings = variants.find(({ contextStrategy }) => contextStrategy === "compress");
+  const chosen = settings && chooseSummarizer(settings, turn.provider, await listProviders(tx, caller.tenantId));
+  if (!chosen) return null;
+  return createSummariser({
+    chosen,
+    target: () => providerTarget(caller.tenantId, chosen.provider, masterKey),
+    stored: null,
+    timeouts: SUMMARY_CALL,
+    timeoutMs: SUMMARY_TIMEOUT_MS,
+  });
 }
 
 /** A chat with a character that is not there yet has that character's id, so that its seed is the same each time. */

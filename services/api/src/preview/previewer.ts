@@ -1,9 +1,7 @@
 import type { CreateContextPreview } from "@shiftwork/contracts";
-import type { Db } from "@shiftwork/db";
-import type { LoadedPlugins } from "@shiftwork/platform";
 import type { Caller } from "../auth/caller.ts";
 import { previewObject } from "./preview-object.ts";
-import { previewTurn } from "./preview-turn.ts";
+import { previewTurn, type PreviewHost } from "./preview-turn.ts";
 
 export interface PreviewRequest {
   readonly caller: Caller;
@@ -18,10 +16,10 @@ export interface Previewer {
 }
 
 /** Makes previews in the calling thread, which stands still for as long as a stage takes. */
-export function previewsHere({ db, plugins }: { readonly db: Db; readonly plugins: LoadedPlugins }): Previewer {
+export function previewsHere(host: Omit<PreviewHost, "caller">): Previewer {
   return {
     async preview({ caller, body }, signal) {
-      const preview = await previewTurn({ db, plugins, caller }, body, signal);
+      const preview = await previewTurn({ ...host, caller }, body, signal);
       return new TextEncoder().encode(JSON.stringify(previewObject(preview, body.include)));
     },
     close: async () => {},

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const tenant = await api.newTenant();
   caller = { tenantId: tenant.id, apiKeyId: "", scopes: [], ownerId: null };
   chatId = (await api.call("POST", "/api/v2/chats", { key: tenant.key, body: {} })).body.id;
-  previewer = previewsInThread({ databaseUrl: api.url, plugins: [] });
+  previewer = previewsInThread({ databaseUrl: api.url, plugins: [], masterKey: null });
 });
 afterAll(async () => {
   await previewer.close();
@@ -31,7 +31,7 @@ const asking = (more: object = {}): PreviewRequest => ({
 const read = (json: Uint8Array) => ContextPreview.parse(JSON.parse(new TextDecoder().decode(json)));
 
 test("a preview of the thread is the one this thread would make", async () => {
-  const here = previewsHere({ db: api.database.db, plugins: await loadPlugins([]) });
+  const here = previewsHere({ db: api.database.db, plugins: await loadPlugins([]), masterKey: null });
   const [there, own] = [await previewer.preview(asking(), never), await here.preview(asking(), never)];
   expect(read(there).assembly.hash).toBe(read(own).assembly.hash);
   expect(read(there).shifts).toEqual(read(own).shifts);
@@ -66,4 +66,9 @@ test("another tenant's chat is missing in the thread too", async () => {
   const other = await api.newTenant();
   const request = { ...asking(), caller: { ...caller, tenantId: other.id } };
   await expect(previewer.preview(request, never)).rejects.toMatchObject({ code: "CHAT_NOT_FOUND" });
+});
+
+test("an API without a master key refuses to call a model, and names the field", async () => {
+  const refused = previewer.preview(asking({ modelCalls: true }), never);
+  await expect(refused).rejects.toMatchObject({ code: "VALIDATION_FAILED", errors: [{ pointer: "/modelCalls" }] });
 });

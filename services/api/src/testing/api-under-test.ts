@@ -75,7 +75,7 @@ export async function openApi(
     pepper: PEPPER,
     version: "0.0.0-test",
     plugins,
-    previewer: previewsHere({ db: database.db, plugins }),
+    previewer: previewsHere({ db: database.db, plugins, masterKey: Buffer.alloc(32, 7) }),
     readiness: async () => null,
     ...options,
   });

@@ -11,11 +11,10 @@ import {
 } from "@shiftwork/db";
 import { historyWindow, startAssembly, type AssemblySettings } from "@shiftwork/pipeline";
 import { hostClock } from "@shiftwork/platform";
+import { createSummariser, providerTarget, type CallingSummariser } from "@shiftwork/providers";
 import { RunAborted } from "./active-runs.ts";
 import { RunFailed } from "./outcome.ts";
-import { providerTarget } from "./provider-target.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
-import { createSummariser, type RunSummariser } from "./summarise.ts";
 
 /** Reads everything the prompt is made of, in the caller's one transaction. */
 export async function loadRun(tx: Tx, run: Run, deps: RunDependencies): Promise<void> {
@@ -55,7 +54,7 @@ async function findSummariser(
   settings: AssemblySettings,
   own: ProviderRow,
   deps: RunDependencies,
-): Promise<RunSummariser | null> {
+): Promise<CallingSummariser | null> {
   if (settings.contextStrategy !== "compress") return null;
   const { tenantId, generationId } = claim;
   const chosen = chooseSummarizer(settings, own, await listProviders(tx, tenantId));

@@ -2,11 +2,11 @@ import { encodeId } from "@shiftwork/contracts";
 import { recordFirstToken, type Claim, type Db, type ProviderRow } from "@shiftwork/db";
 import type { Assembly, AssemblyReport } from "@shiftwork/pipeline";
 import type { LoadedPlugins, Logger } from "@shiftwork/platform";
+import type { CallingSummariser, ProviderTimeouts } from "@shiftwork/providers";
 import { createReplyWriter, type ReplyWriter } from "../events/reply-writer.ts";
 import type { ActiveRun, ActiveRuns } from "./active-runs.ts";
 import { createLiveEvents, type LiveEvents } from "./live-events.ts";
-import type { RunSummariser } from "./summarise.ts";
-import { noFactsYet, type ProviderTimeouts, type ReplyFacts } from "./stream-reply.ts";
+import { noFactsYet, type ReplyFacts } from "./stream-reply.ts";
 
 export interface RunDependencies {
   readonly db: Db;
@@ -31,7 +31,7 @@ export interface Run {
   readonly log: Logger;
   provider: ProviderRow | null;
   /** Who writes summaries for the assembly; null = nobody has to. */
-  helper: RunSummariser | null;
+  helper: CallingSummariser | null;
   assembly: Assembly | null;
   report: AssemblyReport | null;
   auditPrepared: boolean;

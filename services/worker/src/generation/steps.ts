@@ -1,15 +1,13 @@
 import { budgetProblem, problem } from "@shiftwork/contracts";
 import { keepGenerationSummary, prepareAudit, recordContext, withTenant, type Tx } from "@shiftwork/db";
 import { reportAssembly, runStage, STAGES, type AssemblyReport, type Stage } from "@shiftwork/pipeline";
-import { providerByKind } from "@shiftwork/providers";
+import { providerByKind, providerTarget, summaryCost } from "@shiftwork/providers";
 import { RunAborted } from "./active-runs.ts";
 import { loadRun } from "./load.ts";
 import { RunFailed } from "./outcome.ts";
-import { providerTarget } from "./provider-target.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
 import { auditOf, contextOf, preparedEvent } from "./store-audit.ts";
 import { streamReply } from "./stream-reply.ts";
-import { summaryCost } from "./summarise.ts";
 import { whileDatabaseIsAway } from "./while-database-is-away.ts";
 
 export interface Step {
@@ -49,7 +47,7 @@ async function checkpoint(run: Run, deps: RunDependencies): Promise<void> {
   const { helper, claim } = run;
   if (helper === null) return;
   const assembly = present(run.assembly);
-  const cost = summaryCost(assembly, helper);
+  const cost = summaryCost(assembly.summary, helper);
   if (cost !== null) run.assembly = { ...assembly, diagnostics: [...assembly.diagnostics, cost] };
   const { sourceHash = null, text = "" } = assembly.summary ?? {};
   if (sourceHash === null || helper.calls.length === 0) return;

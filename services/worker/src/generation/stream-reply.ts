@@ -1,13 +1,14 @@
 import type { NewEvent } from "@shiftwork/contracts";
 import { NO_USAGE, type Usage } from "@shiftwork/db";
 import type { ProviderRequest, ToolCall } from "@shiftwork/pipeline";
-import { ProviderError, type Provider, type ProviderTarget, type StreamPart } from "@shiftwork/providers";
+import {
+  ProviderError,
+  type Provider,
+  type ProviderTarget,
+  type ProviderTimeouts,
+  type StreamPart,
+} from "@shiftwork/providers";
 import type { ReplyWriter } from "../events/reply-writer.ts";
-
-export interface ProviderTimeouts {
-  readonly connectTimeoutMs: number;
-  readonly idleTimeoutMs: number;
-}
 
 /** What is known beyond the text itself; filled while the reply streams, so that a broken-off one keeps what it has. */
 export interface ReplyFacts {

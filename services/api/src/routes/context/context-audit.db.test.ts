@@ -66,7 +66,7 @@ test("a key without the content scope sees every row and no text", async () => {
 async function prepare(run: Claim): Promise<void> {
   const caller = { tenantId: tenant.id, apiKeyId: "", scopes: [], ownerId: null };
   const body = CreateContextPreview.parse({ chatId: chat });
-  const host = { db: api.database.db, plugins: await loadPlugins([]), caller };
+  const host = { db: api.database.db, plugins: await loadPlugins([]), masterKey: null, caller };
   const { report } = await previewTurn(host, body, new AbortController().signal);
   await withTenant(api.worker.db, tenant.id, (tx) =>
     prepareAudit(tx, {

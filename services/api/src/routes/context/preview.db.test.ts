@@ -167,6 +167,30 @@ test("where a model would write the summary a placeholder of its cap stands, and
   expect(shiftsOf(answer)[0]).toMatchObject({ exact: true });
 });
 
+test("with modelCalls the model writes the summary: the preview is exact, its cost is listed, nothing is stored", async () => {
+  const chatId = await longChat();
+  const before = await countRows(api.admin);
+  const ask = { chatId, budget: { contextLimit: 3_000 }, contextStrategy: "compress", modelCalls: true };
+  const answer = await preview({ ...ask, include: ["content"] });
+  expect(answer.body).toMatchObject({
+    fits: true,
+    exact: true,
+    assembly: { hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    diagnostics: expect.arrayContaining([
+      expect.objectContaining({
+        code: "summary_written",
+        detail: expect.objectContaining({ calls: 1, reused: false }),
+      }),
+    ]),
+  });
+  expect(answer.body["blocks"]).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ source: "summary", content: expect.stringContaining("the echo provider") }),
+    ]),
+  );
+  expect(await countRows(api.admin)).toEqual(before);
+});
+
 test("a what-if that does not fit is a report, and the others stand", async () => {
   const answer = await preview({
     message: "word ".repeat(700),
@@ -185,7 +209,6 @@ test("a what-if that cannot work is refused with its place, and so is a ninth", 
   expect((await preview({ shifts: Array.from({ length: 9 }, () => ({})) })).body["errors"]).toMatchObject([
     { pointer: "/shifts" },
   ]);
-  expect((await preview({ modelCalls: true })).body["errors"]).toMatchObject([{ pointer: "/modelCalls" }]);
 });
 
 test("a character alone can be tried: its first message, its books, the same seed each time", async () => {

@@ -1,11 +1,12 @@
 import { encodeId, wireOfKind, type ChosenSummarizer, type ErrorCode } from "@shiftwork/contracts";
 import type { ProviderRow, StoredSummary } from "@shiftwork/db";
 import { singleTurnRequest, type Assembly, type Diagnostic, type Summariser } from "@shiftwork/pipeline";
-import { completeText, providerByKind, ProviderError, type ProviderTarget } from "@shiftwork/providers";
-import type { ProviderTimeouts } from "./stream-reply.ts";
+import { completeText } from "./complete-text.ts";
+import { ProviderError, type ProviderTarget, type ProviderTimeouts } from "./provider.ts";
+import { providerByKind } from "./registry.ts";
 
-/** The summariser of one run, and what its calls came to so far. */
-export interface RunSummariser {
+/** A summariser for one assembly, and what its calls came to so far. */
+export interface CallingSummariser {
   readonly chosen: ChosenSummarizer<ProviderRow>;
   readonly summariser: Summariser;
   readonly calls: readonly SummaryCall[];
@@ -33,7 +34,7 @@ export interface SummariserOptions {
 }
 
 /** A summariser that calls a model through the same providers as the turn itself; nothing it writes becomes a message. */
-export function createSummariser(options: SummariserOptions): RunSummariser {
+export function createSummariser(options: SummariserOptions): CallingSummariser {
   const { chosen, target, stored, timeouts, timeoutMs } = options;
   const provider = providerByKind(chosen.provider.kind);
   const calls: SummaryCall[] = [];
@@ -67,8 +68,8 @@ export function createSummariser(options: SummariserOptions): RunSummariser {
 }
 
 /** What the summary cost, for the audit; `null` = no model was called and no stored summary stands in the prompt. */
-export function summaryCost(assembly: Assembly, { chosen, calls }: RunSummariser): Diagnostic | null {
-  const reused = calls.length === 0 && assembly.summary !== null && assembly.summary.sourceHash !== null;
+export function summaryCost(summary: Assembly["summary"], { chosen, calls }: CallingSummariser): Diagnostic | null {
+  const reused = calls.length === 0 && summary !== null && summary.sourceHash !== null;
   if (calls.length === 0 && !reused) return null;
   const sum = (tokens: "inputTokens" | "outputTokens"): number | null =>
     calls.every((call) => call[tokens] === null) ? null : calls.reduce((total, call) => total + (call[tokens] ?? 0), 0);

@@ -1,6 +1,6 @@
 import type { ProviderRow } from "@shiftwork/db";
 import { openSecret, providerSecretContext } from "@shiftwork/platform";
-import type { ProviderTarget } from "@shiftwork/providers";
+import type { ProviderTarget } from "./provider.ts";
 
 /** Where a provider's row says its models are, the secret opened just before the call. */
 export function providerTarget(tenantId: string, row: ProviderRow, masterKey: Uint8Array): ProviderTarget {
