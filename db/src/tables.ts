@@ -2,6 +2,7 @@ import type {
   AssemblyReport,
   Character,
   LoreEntry,
+  PostProcessing,
   SamplingParameters,
   StageReport,
   ToolCall,
@@ -85,6 +86,8 @@ export interface ProviderModel {
   readonly model: string;
   readonly contextLimit: number | null;
   readonly maxOutputTokens: number | null;
+  /** What a strict endpoint needs done to the messages; absent = nothing. */
+  readonly postProcessing?: PostProcessing;
 }
 
 interface ProvidersTable {

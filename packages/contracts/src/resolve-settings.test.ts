@@ -72,3 +72,10 @@ test("the provider's model list wins over the built-in table, field by field", (
   const row = { ...base.row, model: "mystery" };
   expect(resolveSettings({ ...base, row }).modelFacts).toEqual({ contextLimit: null, maxOutputTokens: null });
 });
+
+test("a strict endpoint's model has its messages post-processed as its provider's list says, another has not", () => {
+  const models = [{ model: "strict-1", contextLimit: 8_192, maxOutputTokens: null, postProcessing: "strict" as const }];
+  const modeOf = (model: string) =>
+    resolveSettings({ ...base, row: { ...base.row, model }, provider: { models } }).postProcessing;
+  expect([modeOf("strict-1"), modeOf("gpt-4o")]).toEqual(["strict", undefined]);
+});

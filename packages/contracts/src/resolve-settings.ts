@@ -9,6 +9,7 @@ import {
   type SamplingParameters,
   type ToolDefinition,
   type WireSettings,
+  type PostProcessing,
 } from "@shiftwork/pipeline";
 
 /** The layers an assembly's settings come from, nearest first: request, chat, character, tenant, product defaults. */
@@ -35,7 +36,14 @@ export interface SettingsLayers {
     readonly postHistoryInstructions?: string | undefined;
   };
   /** `kind` decides the shape of the request; absent = chat completions. */
-  readonly provider: { readonly kind?: string; readonly models: readonly ({ readonly model: string } & ModelFacts)[] };
+  readonly provider: { readonly kind?: string; readonly models: readonly ListedModel[] };
+}
+
+/** A model as its provider's list has it. */
+export interface ListedModel extends ModelFacts {
+  readonly model: string;
+  /** What a strict endpoint needs done to the messages; absent = nothing. */
+  readonly postProcessing?: PostProcessing;
 }
 
 /** What a chat, a character or a tenant chose for itself, as far as an assembly's settings come from it. */
@@ -62,6 +70,7 @@ export function resolveSettings(layers: SettingsLayers): AssemblySettings {
     parameters: request.parameters,
     tools: request.tools,
     wire: wireOfKind(layers.provider.kind ?? ""),
+    postProcessing: layers.provider.models.find(({ model }) => model === row.model)?.postProcessing,
     contextStrategy: row.strategy,
     strategyOptions: {
       ...tenant.strategyOptions,

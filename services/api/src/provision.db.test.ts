@@ -57,6 +57,7 @@ test.each([
   [["--provider-kind", "magic"], "--provider-kind is one of"],
   [["--provider-kind", "openai-compatible"], "--base-url is needed"],
   [["--model", "my-model"], "--context-limit is needed: the window of my-model"],
+  [["--post-processing", "tidy"], "--post-processing is one of"],
   [["--context-limit", "many"], "--context-limit is a whole number"],
   [["--api-key-env", "NOT_SET_ANYWHERE"], "NOT_SET_ANYWHERE"],
 ])("%s is refused by its name", async (args, text) => {

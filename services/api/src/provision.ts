@@ -6,10 +6,11 @@ import {
   openDatabase,
   withTenant,
   writeTenantSettings,
+  type ProviderModel,
   type Tx,
 } from "@shiftwork/db";
 import { providerSecretContext, readMasterKey, sealSecret } from "@shiftwork/platform";
-import { modelFacts } from "@shiftwork/pipeline";
+import { modelFacts, POST_PROCESSING } from "@shiftwork/pipeline";
 import { PROVIDER_KINDS, providerByKind } from "@shiftwork/providers";
 import { parseArgs } from "node:util";
 import { uuidv7 } from "uuidv7";
@@ -22,6 +23,7 @@ const USAGE = `Makes a tenant with one provider and one API key; prints their id
   --provider-kind KIND          echo | openai-compatible | openai-compatible-text
   --model MODEL                 default model
   --context-limit TOKENS        its window, when it is not a well-known model
+  --post-processing MODE        for strict endpoints: ${POST_PROCESSING.join(" | ")}
   --base-url URL                root of the provider's API
   --api-key-env VARIABLE        variable that holds the provider's key
   --allow-private-network       the provider may be on this machine or network
@@ -38,6 +40,7 @@ const OPTIONS = {
   "provider-kind": { type: "string", default: "echo" },
   model: { type: "string", default: "echo" },
   "context-limit": { type: "string" },
+  "post-processing": { type: "string", default: "none" },
   "base-url": { type: "string", default: "" },
   "api-key-env": { type: "string" },
   "allow-private-network": { type: "boolean", default: false },
@@ -89,7 +92,7 @@ async function provision(
     baseUrl: flags["base-url"],
     secret: sealedKey(flags, secrets.masterKey, providerSecretContext(tenantId, providerId)),
     allowPrivateNetwork: flags["allow-private-network"],
-    models: [{ model: flags.model, contextLimit: windowOf(flags), maxOutputTokens: null }],
+    models: [modelOf(flags)],
   });
   await writeTenantSettings(tx, tenantId, { providerId, model: flags.model });
   const { key, keyId, secretHash } = makeApiKey(flags["key-environment"], secrets.pepper);
@@ -122,6 +125,13 @@ function sealedKey(flags: Flags, masterKey: Uint8Array, context: string): Uint8A
   const key = readNamedVariable(variable);
   if (key === null) throw new Error(`the variable ${variable}, named by --api-key-env, is not set`);
   return sealSecret(masterKey, key, context);
+}
+
+function modelOf(flags: Flags): ProviderModel {
+  const mode = POST_PROCESSING.find((known) => known === flags["post-processing"]);
+  if (mode === undefined) throw new Error(`--post-processing is one of ${POST_PROCESSING.join(", ")}`);
+  const facts = { model: flags.model, contextLimit: windowOf(flags), maxOutputTokens: null };
+  return mode === "none" ? facts : { ...facts, postProcessing: mode };
 }
 
 function windowOf(flags: Flags): number | null {
