@@ -38,6 +38,8 @@ export const createContextPreview = endpoint({
       call.reply.header("cache-control", "no-store").type("application/json; charset=utf-8").send(json);
       return STREAMED;
     } catch (error) {
+      // Nobody reads an answer any more, and that is no failure.
+      if (gone.signal.aborted) return STREAMED;
       if (!late.aborted) throw error;
       throw new HttpProblem("DEADLINE_EXCEEDED", `The preview took longer than ${PREVIEW_TIMEOUT_MS / 1000} s.`);
     }
