@@ -1,5 +1,8 @@
 import { ContextPreview, CreateContextPreview } from "@shiftwork/contracts";
 import { loadPlugins } from "@shiftwork/platform";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import type { Caller } from "../auth/caller.ts";
 import { openApi, type ApiUnderTest } from "../testing/api-under-test.ts";
@@ -72,3 +75,22 @@ test("an API without a master key refuses to call a model, and names the field",
   const refused = previewer.preview(asking({ modelCalls: true }), never);
   await expect(refused).rejects.toMatchObject({ code: "VALIDATION_FAILED", errors: [{ pointer: "/modelCalls" }] });
 });
+
+/** Never comes back once a text tells it so; it blocks its whole thread, so no timer of that thread helps. */
+const STUCK_PLUGIN = `export default { interceptors: [{ id: "stuck", priority: 0, intercept(blocks) {
+  while (blocks.some(({ content }) => content.includes("hang"))) {}
+  return blocks;
+} }] };`;
+
+test("a thread that does not come back is ended, those who wait for it are told, and another one starts", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "shiftwork-plugin-"));
+  const plugin = join(folder, "stuck.mjs");
+  writeFileSync(plugin, STUCK_PLUGIN);
+  const own = previewsInThread({ databaseUrl: api.url, plugins: [plugin], masterKey: null }, 3_000);
+  const [hanging, behind] = [own.preview(asking({ message: "hang" }), never), own.preview(asking(), never)];
+  const told = { code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 };
+  await Promise.all([hanging, behind].map((asked) => expect(asked).rejects.toMatchObject(told)));
+  expect(read(await own.preview(asking(), never)).fits).toBe(true);
+  await own.close();
+  rmSync(folder, { recursive: true });
+}, 20_000);
