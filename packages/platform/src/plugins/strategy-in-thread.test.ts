@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { shiftContext } from "@shiftwork/pipeline";
@@ -11,6 +11,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Shifts four messages of ten tokens each to 30 with a strategy whose `shift` has this body. */
 async function shiftWith(body: string, options: { readonly signal?: AbortSignal } = {}) {
+  return (await strategyWith(body))(options);
+}
+
+/** The same, for more than one shift by the same threads. */
+async function strategyWith(body: string) {
   const file = join(folder, `plugin-${body.length}.mjs`);
   const params = '{ type: "object", properties: {} }';
   writeFileSync(
@@ -19,13 +24,15 @@ async function shiftWith(body: string, options: { readonly signal?: AbortSignal 
   );
   const { strategies } = await loadPlugins([file]);
   const messages = ["a", "b", "c", "d"].map((id) => ({ id, role: id === "d" ? "user" : "assistant", content: id }));
-  const outcome = await shiftContext(messages, () => 10, 30, {
-    strategy: "s",
-    registry: strategies,
-    after: hostClock.after,
-    ...options,
-  });
-  return outcome.kept.map(({ content }) => content);
+  return async (options: { readonly signal?: AbortSignal } = {}) => {
+    const outcome = await shiftContext(messages, () => 10, 30, {
+      strategy: "s",
+      registry: strategies,
+      after: hostClock.after,
+      ...options,
+    });
+    return outcome.kept.map(({ content }) => content);
+  };
 }
 
 const KEEP = (ids: string): string => `{ kept: input.blocks.filter((block) => ${ids}.includes(block.id)) }`;
@@ -62,6 +69,29 @@ describe("a strategy in a thread", () => {
     expect(await shiftWith("for (;;);")).toEqual(["b", "c", "d"]);
     clearInterval(others);
     expect(turns).toBeGreaterThan(50);
+  });
+
+  it("that goes on counting after its answer does not hold up the next shift", async () => {
+    const shift = await strategyWith(
+      `setImmediate(() => { try { context.count(input.blocks[0]); } catch {} }); return ${KEEP('["a", "d"]')};`,
+    );
+    expect(await shift()).toEqual(["a", "d"]);
+    expect(await shift()).toEqual(["a", "d"]);
+  });
+
+  it("whose thread ends after its answer gets another one for the next shift", async () => {
+    const ended = join(folder, "ended");
+    const shift = await strategyWith(
+      `const { writeFileSync } = process.getBuiltinModule("node:fs");
+      process.once("exit", () => writeFileSync(${JSON.stringify(ended)}, ""));
+      setImmediate(() => process.exit(3));
+      return ${KEEP('["a", "d"]')};`,
+    );
+    expect(await shift()).toEqual(["a", "d"]);
+    await expect.poll(() => existsSync(ended)).toBe(true);
+    // By the time another thread has started and answered, the end of this one is known here.
+    await shiftWith(`return ${KEEP('["c", "d"]')};`);
+    expect(await shift()).toEqual(["a", "d"]);
   });
 
   it("ends with the signal", async () => {

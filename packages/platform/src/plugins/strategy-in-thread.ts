@@ -22,7 +22,7 @@ export function strategyInThread(
     params,
     ...(priority === undefined ? {} : { priority }),
     async shift(input, context) {
-      const thread = idle.pop() ?? startThread(source);
+      const thread = takeIdle(idle) ?? startThread(source);
       const answer = await askThread(thread, input, context);
       if (idle.length < MOST_IDLE) idle.push(thread);
       else void thread.terminate();
@@ -31,9 +31,16 @@ export function strategyInThread(
   };
 }
 
+/** One that ended has no id any more; its exit may be known before its answer is, so it is looked at here. */
+function takeIdle(idle: Worker[]): Worker | undefined {
+  let thread = idle.pop();
+  while (thread?.threadId === -1) thread = idle.pop();
+  return thread;
+}
+
 function startThread(source: ThreadData): Worker {
   const thread = new Worker(threadFile(), { workerData: source });
-  // One that waits for work does not keep the process alive, and one that breaks then is not taken again (`askThread`).
+  // One that waits for work does not keep the process alive, and one that ends then is not taken again.
   thread.unref();
   thread.on("error", () => undefined);
   return thread;

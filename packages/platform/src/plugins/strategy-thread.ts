@@ -28,20 +28,24 @@ const imported = import(/* @vite-ignore */ url) as Promise<{ readonly default: P
 parentPort?.on("message", (task: ThreadTask) => void answer(task));
 
 async function answer(task: ThreadTask): Promise<void> {
+  const over = new AbortController();
   try {
     const strategy = (await imported).default.strategies?.[index];
-    say({ type: "answer", answer: await strategy?.shift(task.input, contextOf(task)) });
+    say({ type: "answer", answer: await strategy?.shift(task.input, contextOf(task, over.signal)) });
   } catch {
     say({ type: "failed" });
   } finally {
+    over.abort();
     task.counts.close();
   }
 }
 
-function contextOf({ contextLimit, counts, ready }: ThreadTask): ShiftContext {
+function contextOf({ contextLimit, counts, ready }: ThreadTask, over: AbortSignal): ShiftContext {
   return {
     contextLimit,
     count(block) {
+      // What a strategy left running would wait here for ever, and the next task of this thread with it.
+      over.throwIfAborted();
       say({ type: "count", block });
       Atomics.wait(ready, 0, 0);
       Atomics.store(ready, 0, 0);
