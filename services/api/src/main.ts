@@ -1,5 +1,5 @@
 import { assertRoleIsBound, openDatabase } from "@shiftwork/db";
-import { createLogger, loadPlugins, openPostgresEventLog, openQueue } from "@shiftwork/platform";
+import { createLogger, loadPlugins, openPostgresEventLog, openQueue, readMasterKey } from "@shiftwork/platform";
 import closeWithGrace from "close-with-grace";
 import { createApp } from "./app.ts";
 import { readApiConfig } from "./config.ts";
@@ -15,7 +15,8 @@ const plugins = await loadPlugins(config.PLUGINS);
 const previewer = previewsInThread({
   databaseUrl: config.DATABASE_URL,
   plugins: config.PLUGINS,
-  masterKey: config.MASTER_KEY ?? null,
+  // Read here: a wrong one is told at start, not by the first preview.
+  masterKey: config.MASTER_KEY === undefined ? null : readMasterKey(config.MASTER_KEY),
 });
 
 const database = openDatabase({

@@ -1,6 +1,6 @@
 // Thread that makes previews, so that a long chat holds up no stream. Started by `previews-in-thread.ts`.
 import { openDatabase } from "@shiftwork/db";
-import { loadPlugins, readMasterKey } from "@shiftwork/platform";
+import { loadPlugins } from "@shiftwork/platform";
 import { parentPort, workerData } from "node:worker_threads";
 import type { HttpProblem } from "../errors.ts";
 import { translateError } from "../plugins/translate-error.ts";
@@ -9,8 +9,8 @@ import { previewsHere, type PreviewRequest } from "./previewer.ts";
 export interface PreviewThreadData {
   readonly databaseUrl: string;
   readonly plugins: readonly string[];
-  /** Base64; opens the secrets of providers that write summaries. `null` = previews call no model. */
-  readonly masterKey: string | null;
+  /** Opens the secrets of providers that write summaries. `null` = previews call no model. */
+  readonly masterKey: Uint8Array | null;
 }
 
 export type PreviewTask =
@@ -35,11 +35,7 @@ const { db } = openDatabase({
   maxConnections: 1,
   applicationName: "shiftwork-api-preview",
 });
-const previewer = previewsHere({
-  db,
-  plugins: await loadPlugins(plugins),
-  masterKey: masterKey === null ? null : readMasterKey(masterKey),
-});
+const previewer = previewsHere({ db, plugins: await loadPlugins(plugins), masterKey });
 const wanted = new Map<number, AbortController>();
 let last: Promise<void> = Promise.resolve();
 

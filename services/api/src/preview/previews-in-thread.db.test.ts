@@ -76,6 +76,12 @@ test("an API without a master key refuses to call a model, and names the field",
   await expect(refused).rejects.toMatchObject({ code: "VALIDATION_FAILED", errors: [{ pointer: "/modelCalls" }] });
 });
 
+test("a master key reaches the thread as it was read at start", async () => {
+  const own = previewsInThread({ databaseUrl: api.url, plugins: [], masterKey: Buffer.alloc(32, 7) });
+  expect(read(await own.preview(asking({ modelCalls: true }), never)).exact).toBe(true);
+  await own.close();
+});
+
 /** Never comes back once a text tells it so; it blocks its whole thread, so no timer of that thread helps. */
 const STUCK_PLUGIN = `export default { interceptors: [{ id: "stuck", priority: 0, intercept(blocks) {
   while (blocks.some(({ content }) => content.includes("hang"))) {}
