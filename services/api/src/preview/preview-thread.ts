@@ -37,14 +37,14 @@ const { db } = openDatabase({
 });
 const previewer = previewsHere({ db, plugins: await loadPlugins(plugins), masterKey });
 const wanted = new Map<number, AbortController>();
-let last: Promise<void> = Promise.resolve();
+const lines = { alone: Promise.resolve(), withModel: Promise.resolve() };
 
 port.on("message", (task: PreviewTask) => {
   if (task.type === "abort") return wanted.get(task.id)?.abort();
   wanted.set(task.id, new AbortController());
-  // One after the other: the memory of one long chat at a time. One that waits for a model holds up no other.
-  if (task.request.body.modelCalls) void work(task.id, task.request);
-  else last = last.then(() => work(task.id, task.request));
+  // One after the other: the memory of one long chat at a time. Those that wait for a model have a line of their own.
+  const line = task.request.body.modelCalls ? "withModel" : "alone";
+  lines[line] = lines[line].then(() => work(task.id, task.request));
 });
 
 async function work(id: number, request: PreviewRequest): Promise<void> {

@@ -63,7 +63,31 @@ export async function previewTurn(
     },
   };
   const previews = await assemble(input, whatIfs, signal);
-  return { place, turn, ...previews, report: withCost(previews.report, helper) };
+  return {
+    place,
+    turn,
+    report: withoutPromise(withCost(previews.report, helper), helper),
+    whatIfs: previews.whatIfs.map((report) => withoutPromise(report, helper)),
+  };
+}
+
+/** The generation has its summary written anew: a model's words cannot be promised, so there is no hash to insist on. */
+function withoutPromise(report: AssemblyReport, helper: CallingSummariser | null): AssemblyReport {
+  const written = report.summary !== null && (helper?.calls.length ?? 0) > 0;
+  return written ? { ...report, assemblyHash: null } : report;
+}
+
+/** What-ifs that sum up the same text share its summary. */
+function askingOnce(helper: CallingSummariser): CallingSummariser {
+  const { summarise } = helper.summariser;
+  if (summarise === null) return helper;
+  const asked = new Map<string, ReturnType<typeof summarise>>();
+  const once: typeof summarise = (prompt, options) => {
+    const answer = asked.get(prompt) ?? summarise(prompt, options);
+    asked.set(prompt, answer);
+    return answer;
+  };
+  return { ...helper, summariser: { ...helper.summariser, summarise: once } };
 }
 
 /** What the summaries of a preview cost is listed as a generation's is. */
@@ -115,13 +139,14 @@ async function summariserFor(
   const settings = variants.find(({ contextStrategy }) => contextStrategy === "compress");
   const chosen = settings && chooseSummarizer(settings, turn.provider, await listProviders(tx, caller.tenantId));
   if (!chosen) return null;
-  return createSummariser({
+  const helper = createSummariser({
     chosen,
     target: () => providerTarget(caller.tenantId, chosen.provider, masterKey),
     stored: null,
     timeouts: SUMMARY_CALL,
     timeoutMs: SUMMARY_TIMEOUT_MS,
   });
+  return askingOnce(helper);
 }
 
 /** A chat with a character that is not there yet has that character's id, so that its seed is the same each time. */

@@ -167,15 +167,21 @@ test("where a model would write the summary a placeholder of its cap stands, and
   expect(shiftsOf(answer)[0]).toMatchObject({ exact: true });
 });
 
-test("with modelCalls the model writes the summary: the preview is exact, its cost is listed, nothing is stored", async () => {
+test("with modelCalls the model writes the summary once: exact, its cost listed, no hash to insist on, nothing stored", async () => {
   const chatId = await longChat();
   const before = await countRows(api.admin);
-  const ask = { chatId, budget: { contextLimit: 3_000 }, contextStrategy: "compress", modelCalls: true };
+  const ask = {
+    chatId,
+    budget: { contextLimit: 3_000 },
+    contextStrategy: "compress",
+    modelCalls: true,
+    shifts: [{}, {}],
+  };
   const answer = await preview({ ...ask, include: ["content"] });
   expect(answer.body).toMatchObject({
     fits: true,
     exact: true,
-    assembly: { hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    assembly: { hash: null },
     diagnostics: expect.arrayContaining([
       expect.objectContaining({
         code: "summary_written",
@@ -189,6 +195,9 @@ test("with modelCalls the model writes the summary: the preview is exact, its co
     ]),
   );
   expect(await countRows(api.admin)).toEqual(before);
+  const looking = await api.newKey(tenant.id, { scopes: ["context:preview"] });
+  const refused = await api.call("POST", "/api/v2/context-preview", { key: looking, body: { ...ask, message: "Hi" } });
+  expect(refused).toMatchObject({ status: 403, body: { code: "INSUFFICIENT_SCOPE" } });
 });
 
 test("a what-if that does not fit is a report, and the others stand", async () => {

@@ -29,6 +29,8 @@ export const createContextPreview = endpoint({
   handle: async (deps, call) => {
     const { include } = call.body;
     if (include.length > 0) requireScope(call.caller, "audits:read_content");
+    // Calling a model costs money, as a generation does.
+    if (call.body.modelCalls) requireScope(call.caller, "generations:write");
     const gone = new AbortController();
     call.reply.raw.once("close", () => gone.abort());
     const late = AbortSignal.timeout(PREVIEW_TIMEOUT_MS);
