@@ -14,7 +14,14 @@ import { deleteChat } from "./chats.ts";
 import { findUndispatched, markDispatched } from "./dispatch.ts";
 import { appendEventsFenced, deleteExpiredEvents, readEvents, readStreamedText } from "./generation-events.ts";
 import { loadAssemblyInput } from "./generation-inputs.ts";
-import { claimGeneration, endGeneration, NO_USAGE, requeueRun, type Claim } from "./generation-lifecycle.ts";
+import {
+  claimGeneration,
+  endGeneration,
+  NO_USAGE,
+  recordFirstToken,
+  requeueRun,
+  type Claim,
+} from "./generation-lifecycle.ts";
 import { findGenerationSummary, keepGenerationSummary } from "./generation-summaries.ts";
 import { findGeneration, requestCancel } from "./generations.ts";
 import { findPastDeadline, findRunsOfDeadWorkers } from "./held-runs.ts";
@@ -191,6 +198,14 @@ describe("ending a generation", () => {
     expect(await asWorker((tx) => endGeneration(tx, ending(first, "completed", "from the dead")))).toBeNull();
     expect(await replies()).toEqual([]);
     expect(await generation(first.generationId)).toMatchObject({ status: "running" });
+  });
+
+  it("in its worker's place keeps when the first token came", async () => {
+    const claim = await claimNew();
+    const firstTokenAt = new Date("2026-01-01T00:00:00.000Z");
+    await asWorker((tx) => recordFirstToken(tx, claim, firstTokenAt));
+    await asWorker((tx) => endGeneration(tx, { ...ending(claim, "failed", "Half"), firstTokenAt: null }));
+    expect(await generation(claim.generationId)).toMatchObject({ status: "failed", firstTokenAt });
   });
 
   it("happens once, however many try", async () => {

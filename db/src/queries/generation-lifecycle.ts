@@ -115,6 +115,7 @@ export interface Ending {
   readonly text: string;
   /** Complete calls only; a run that did not complete stores none. */
   readonly toolCalls: readonly ToolCall[];
+  /** These three: null = what the run has recorded so far stays. */
   readonly firstTokenAt: Date | null;
   readonly context: GenerationContext | null;
   readonly stages: readonly StageReport[] | null;
@@ -193,7 +194,7 @@ async function endRow(
       error_code    = case when cancel_requested_at is null then ${error?.code ?? null} end,
       finish_reason = ${ending.finishReason},
       input_tokens  = ${usage.inputTokens}, output_tokens = ${usage.outputTokens}, cache_read_tokens = ${usage.cacheReadTokens},
-      first_token_at = ${ending.firstTokenAt},
+      first_token_at = coalesce(${ending.firstTokenAt}::timestamptz, first_token_at),
       anchor_message_id = case when cancel_requested_at is null and ${ending.status} = 'completed' then ${ending.anchorMessageId}::uuid end,
       context       = coalesce(${ending.context}::jsonb, context),
       stages        = coalesce(${ending.stages}::jsonb, stages),
