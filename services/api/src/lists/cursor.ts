@@ -29,7 +29,8 @@ interface ListQuery {
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
-type ListCall = Pick<Call<ListQuery>, "query" | "request">;
+/** The part of a call that a list reads. */
+export type ListCall = Pick<Call<ListQuery>, "query" | "request" | "caller">;
 
 /**
  * A page of `rows`, which were asked for with `limit + 1`: the surplus row says that there are more. The cursor is bound

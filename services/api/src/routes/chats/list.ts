@@ -1,6 +1,6 @@
 import { ChatObject, PageQuery, pageOf } from "@shiftwork/contracts";
-import { listChats as listRows, withTenant } from "@shiftwork/db";
-import { idCursor, pageAnswer } from "../../lists/cursor.ts";
+import { listChats as listRows } from "@shiftwork/db";
+import { pageById } from "../../lists/page-by-id.ts";
 import { endpoint } from "../endpoint.ts";
 import { chatObject } from "./chat-object.ts";
 
@@ -14,10 +14,9 @@ export const listChats = endpoint({
   result: pageOf(ChatObject),
   statuses: [200],
   errors: ["INVALID_CURSOR", "UNKNOWN_PARAMETER"],
-  handle: async (deps, call) => {
-    const { tenantId, ownerId } = call.caller;
-    const page = { limit: call.query.limit + 1, afterId: idCursor(call) };
-    const rows = await withTenant(deps.db, tenantId, (tx) => listRows(tx, tenantId, ownerId, page));
-    return pageAnswer(call, rows, { keyOf: (row) => [row.id], toItem: chatObject });
-  },
+  handle: (deps, call) =>
+    pageById(deps, call, {
+      read: (tx, tenantId, page) => listRows(tx, tenantId, call.caller.ownerId, page),
+      toItem: chatObject,
+    }),
 });

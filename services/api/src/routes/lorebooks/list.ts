@@ -1,6 +1,6 @@
 import { LorebookObject, PageQuery, pageOf } from "@shiftwork/contracts";
-import { listLorebooks as listRows, withTenant } from "@shiftwork/db";
-import { idCursor, pageAnswer } from "../../lists/cursor.ts";
+import { listLorebooks as listRows } from "@shiftwork/db";
+import { pageById } from "../../lists/page-by-id.ts";
 import { endpoint } from "../endpoint.ts";
 import { lorebookObject } from "./lorebook-object.ts";
 
@@ -14,10 +14,5 @@ export const listLorebooks = endpoint({
   result: pageOf(LorebookObject),
   statuses: [200],
   errors: ["INVALID_CURSOR", "UNKNOWN_PARAMETER"],
-  handle: async (deps, call) => {
-    const { tenantId } = call.caller;
-    const page = { limit: call.query.limit + 1, afterId: idCursor(call) };
-    const rows = await withTenant(deps.db, tenantId, (tx) => listRows(tx, tenantId, page));
-    return pageAnswer(call, rows, { keyOf: (row) => [row.id], toItem: lorebookObject });
-  },
+  handle: (deps, call) => pageById(deps, call, { read: listRows, toItem: lorebookObject }),
 });

@@ -1,6 +1,6 @@
 import { MemoryObject, MemoryQuery, pageOf } from "@shiftwork/contracts";
-import { listMemories as listRows, withTenant } from "@shiftwork/db";
-import { idCursor, pageAnswer } from "../../lists/cursor.ts";
+import { listMemories as listRows } from "@shiftwork/db";
+import { pageById } from "../../lists/page-by-id.ts";
 import { endpoint } from "../endpoint.ts";
 import { uuidOf } from "../ids.ts";
 import { memoryObject } from "./memory-object.ts";
@@ -15,15 +15,15 @@ export const listMemories = endpoint({
   result: pageOf(MemoryObject),
   statuses: [200],
   errors: ["INVALID_CURSOR", "UNKNOWN_PARAMETER"],
-  handle: async (deps, call) => {
-    const { tenantId, ownerId } = call.caller;
+  handle: (deps, call) => {
     const filter = {
       chatId: uuidOf("chat", call.query.chatId),
       characterId: uuidOf("character", call.query.characterId),
-      ownerId,
+      ownerId: call.caller.ownerId,
     };
-    const page = { limit: call.query.limit + 1, afterId: idCursor(call) };
-    const rows = await withTenant(deps.db, tenantId, (tx) => listRows(tx, tenantId, filter, page));
-    return pageAnswer(call, rows, { keyOf: (row) => [row.id], toItem: memoryObject });
+    return pageById(deps, call, {
+      read: (tx, tenantId, page) => listRows(tx, tenantId, filter, page),
+      toItem: memoryObject,
+    });
   },
 });

@@ -1,6 +1,6 @@
 import { PageQuery, pageOf, PersonaObject } from "@shiftwork/contracts";
-import { listPersonas as listRows, withTenant } from "@shiftwork/db";
-import { idCursor, pageAnswer } from "../../lists/cursor.ts";
+import { listPersonas as listRows } from "@shiftwork/db";
+import { pageById } from "../../lists/page-by-id.ts";
 import { endpoint } from "../endpoint.ts";
 import { personaObject } from "./persona-object.ts";
 
@@ -14,10 +14,5 @@ export const listPersonas = endpoint({
   result: pageOf(PersonaObject),
   statuses: [200],
   errors: ["INVALID_CURSOR", "UNKNOWN_PARAMETER"],
-  handle: async (deps, call) => {
-    const { tenantId } = call.caller;
-    const page = { limit: call.query.limit + 1, afterId: idCursor(call) };
-    const rows = await withTenant(deps.db, tenantId, (tx) => listRows(tx, tenantId, page));
-    return pageAnswer(call, rows, { keyOf: (row) => [row.id], toItem: personaObject });
-  },
+  handle: (deps, call) => pageById(deps, call, { read: listRows, toItem: personaObject }),
 });
