@@ -274,6 +274,17 @@ describe("a long chat loaded by its window", () => {
     expect(messages.filter(({ tool_calls: calls }) => calls?.[0]?.id === "a")).toHaveLength(1);
   });
 
+  it("is refused, not taken for an empty chat, when the message to answer is not in it", async () => {
+    const { chat } = stored[0]!;
+    const query = { chatId: chat.chatId, draft: null, personaId: null, lorebookIds: null };
+    const load = (window: ReturnType<typeof historyWindow>) =>
+      withTenant(api.db, chat.tenantId, (tx) =>
+        loadAssemblyInput(tx, chat.tenantId, { ...query, inputMessageId: chat.chatId, window }),
+      );
+    await expect(load(null)).rejects.toThrow("not in the chat's active branch");
+    await expect(load(historyWindow([settingsFor("truncate")]))).rejects.toThrow("not in the chat's active branch");
+  });
+
   it("costs what it can hold: seven times the chat loads no more", async () => {
     const rows = chats(700)[0] ?? [];
     const settings = settingsFor("truncate");

@@ -62,6 +62,7 @@ function branchOf(tenantId: string, chatId: string): Branch {
   return sql<boolean>`tenant_id = ${tenantId} and chat_id = ${chatId} and branch = 0 and active`;
 }
 
+/** Position of the message to answer; without one that of the branch's last, 0 in an empty chat. */
 async function findLastSeq(tx: Tx, branch: Branch, inputMessageId: string | null): Promise<number> {
   const row = await tx
     .selectFrom("messages")
@@ -71,6 +72,8 @@ async function findLastSeq(tx: Tx, branch: Branch, inputMessageId: string | null
     .orderBy("seq", "desc")
     .limit(1)
     .executeTakeFirst();
+  // Answering nothing would send a prompt without the chat in it, and call that a turn.
+  if (!row && inputMessageId !== null) throw new Error("the message to answer is not in the chat's active branch");
   return row?.seq ?? 0;
 }
 
