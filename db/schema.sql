@@ -99,6 +99,8 @@ create table generation_contents (
   generation_id uuid not null,
   chat_id uuid not null,
   request jsonb not null,
+  pending_message jsonb,
+  replay jsonb,
   constraint generation_contents_tenant_id_chat_id_fkey FOREIGN KEY (tenant_id, chat_id) REFERENCES chats(tenant_id, id) ON DELETE CASCADE,
   constraint generation_contents_tenant_id_generation_id_fkey FOREIGN KEY (tenant_id, generation_id) REFERENCES generations(tenant_id, id) ON DELETE CASCADE,
   constraint generation_contents_pkey PRIMARY KEY (tenant_id, generation_id)
@@ -216,18 +218,24 @@ create table generations (
   metadata jsonb,
   request_id text,
   anchor_message_id uuid,
+  priority smallint not null default 5,
+  not_before timestamp with time zone,
+  blocked_by uuid,
+  constraint generations_blocked_only_queued CHECK (((blocked_by IS NULL) OR (status <> ALL (ARRAY['running'::text, 'completed'::text])))),
+  constraint generations_priority_check CHECK (((priority >= 1) AND (priority <= 9))),
   constraint generations_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
   constraint generations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
   constraint generations_pkey PRIMARY KEY (tenant_id, id),
   constraint generations_id_key UNIQUE (id)
 ) with (fillfactor=70);
 CREATE INDEX generations_active_by_chat ON public.generations USING btree (tenant_id, chat_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX generations_blocked ON public.generations USING btree (tenant_id, blocked_by) WHERE (blocked_by IS NOT NULL);
 CREATE INDEX generations_by_chat ON public.generations USING btree (tenant_id, chat_id, id DESC);
 CREATE INDEX generations_by_deadline ON public.generations USING btree (deadline_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX generations_in_flight ON public.generations USING btree (tenant_id, dispatched_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX generations_running_by_worker ON public.generations USING btree (worker_id) WHERE (status = 'running'::text);
-CREATE INDEX generations_undispatched ON public.generations USING btree (tenant_id, id) WHERE ((status = 'queued'::text) AND (dispatched_at IS NULL));
-CREATE UNIQUE INDEX generations_one_running_per_chat ON public.generations USING btree (tenant_id, chat_id) WHERE (status = 'running'::text);
+CREATE INDEX generations_undispatched ON public.generations USING btree (tenant_id, priority, id) WHERE ((status = 'queued'::text) AND (dispatched_at IS NULL) AND (blocked_by IS NULL));
+CREATE UNIQUE INDEX generations_one_active_per_chat ON public.generations USING btree (tenant_id, chat_id) WHERE ((status = ANY (ARRAY['queued'::text, 'running'::text])) AND (blocked_by IS NULL));
 alter table generations enable row level security;
 alter table generations force row level security;
 create policy tenant_isolation on generations for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
@@ -482,6 +490,20 @@ grant delete, insert, select, update on providers to shiftwork_admin;
 grant select on providers to shiftwork_api;
 grant select on providers to shiftwork_worker;
 
+create table queues (
+  name text not null,
+  paused_at timestamp with time zone,
+  constraint queues_pkey PRIMARY KEY (name)
+);
+alter table queues enable row level security;
+alter table queues force row level security;
+create policy shiftwork_admin_queues on queues for all to shiftwork_admin using (true) with check (true);
+create policy shiftwork_api_queues on queues for all to shiftwork_api using (true) with check (true);
+create policy shiftwork_worker_queues on queues for all to shiftwork_worker using (true) with check (true);
+grant insert, select, update on queues to shiftwork_admin;
+grant select on queues to shiftwork_api;
+grant select on queues to shiftwork_worker;
+
 create table tenant_settings (
   tenant_id uuid not null,
   settings jsonb not null default '{}'::jsonb,
@@ -502,8 +524,13 @@ create table tenants (
   max_concurrency integer not null default 16,
   max_queued integer not null default 10000,
   created_at timestamp with time zone not null default now(),
+  weight integer not null default 1,
+  concurrency_share integer,
+  paused_at timestamp with time zone,
+  constraint tenants_concurrency_share_check CHECK ((concurrency_share > 0)),
   constraint tenants_max_concurrency_check CHECK ((max_concurrency > 0)),
   constraint tenants_max_queued_check CHECK ((max_queued > 0)),
+  constraint tenants_weight_check CHECK (((weight >= 1) AND (weight <= 100))),
   constraint tenants_pkey PRIMARY KEY (id)
 );
 alter table tenants enable row level security;

@@ -5,6 +5,7 @@ import * as createConversations from "../migrations/0002_create_conversations.ts
 import * as createGenerations from "../migrations/0003_create_generations.ts";
 import * as fitContexts from "../migrations/0004_fit_contexts.ts";
 import * as addCharacterSettings from "../migrations/0005_add_character_settings.ts";
+import * as addTurnsThatWait from "../migrations/0006_add_turns_that_wait.ts";
 import { openDatabase } from "./client.ts";
 import { ensureRoles } from "./roles.ts";
 
@@ -15,6 +16,7 @@ const MIGRATIONS = {
   "0003_create_generations": createGenerations,
   "0004_fit_contexts": fitContexts,
   "0005_add_character_settings": addCharacterSettings,
+  "0006_add_turns_that_wait": addTurnsThatWait,
 } as const satisfies Record<string, Migration>;
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).at(-1) ?? "";

@@ -3,6 +3,7 @@ import type {
   Character,
   LoreEntry,
   PostProcessing,
+  ProviderRequest,
   SamplingParameters,
   StageReport,
   ToolCall,
@@ -31,7 +32,7 @@ export interface Tables {
   memories: MemoriesTable;
   imports: ImportsTable;
   generations: GenerationsTable;
-  generation_contents: { tenant_id: string; generation_id: string; chat_id: string; request: Json<GenerationRequest> };
+  generation_contents: GenerationContentsTable;
   generation_summaries: GenerationSummariesTable;
   generation_attempts: GenerationAttemptsTable;
   generation_labels: { tenant_id: string; generation_id: string; key: string; value: string };
@@ -41,6 +42,7 @@ export interface Tables {
   prompt_context_audits: PromptContextAuditsTable;
   workers: WorkersTable;
   leases: { name: string; holder: string; expires_at: Date };
+  queues: { name: string; paused_at: Date | null };
 }
 
 interface TenantsTable {
@@ -48,6 +50,9 @@ interface TenantsTable {
   name: string;
   max_concurrency: Generated<number>;
   max_queued: Generated<number>;
+  weight: Generated<number>;
+  concurrency_share: number | null;
+  paused_at: Date | null;
   created_at: Generated<Date>;
 }
 
@@ -241,6 +246,9 @@ interface GenerationsTable {
   output_message_id: string | null;
   retry_of: string | null;
   anchor_message_id: string | null;
+  priority: Generated<number>;
+  not_before: Date | null;
+  blocked_by: string | null;
   created_at: Generated<Date>;
   dispatched_at: Date | null;
   started_at: Date | null;
@@ -273,6 +281,21 @@ export interface GenerationRequest {
   readonly now: string;
   /** Set when the caller insists on what a preview promised. */
   readonly expectedHash: string | null;
+}
+
+/** The user's message of a turn that waits for the one before it in its chat. */
+export interface PendingMessage {
+  readonly content: string;
+  readonly name: string | null;
+}
+
+interface GenerationContentsTable {
+  tenant_id: string;
+  generation_id: string;
+  chat_id: string;
+  request: Json<GenerationRequest>;
+  pending_message: NullableJson<PendingMessage>;
+  replay: NullableJson<ProviderRequest>;
 }
 
 interface GenerationSummariesTable {

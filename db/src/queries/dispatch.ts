@@ -27,15 +27,19 @@ export async function findUndispatched(
         select sum(slots) from workers where heartbeat_at > now() - make_interval(secs => ${window.deadAfterMs / 1000})
       ), 0) * ${window.windowRatio}::float8) - coalesce((select sum(count) from in_flight), 0))::int as free
     ),
-    waiting as (select distinct tenant_id from generations where status = 'queued' and dispatched_at is null)
+    waiting as (
+      select distinct tenant_id from generations
+      where status = 'queued' and dispatched_at is null and blocked_by is null
+    )
     select next.tenant_id as "tenantId", next.id as "generationId", next.epoch
     from waiting
     join tenants on tenants.id = waiting.tenant_id
     left join in_flight on in_flight.tenant_id = waiting.tenant_id
     cross join lateral (
       select tenant_id, id, epoch from generations
-      where tenant_id = waiting.tenant_id and status = 'queued' and dispatched_at is null
-      order by id
+      where tenant_id = waiting.tenant_id and status = 'queued' and dispatched_at is null and blocked_by is null
+        and (not_before is null or not_before <= now())
+      order by priority, id
       limit greatest(0, tenants.max_concurrency - coalesce(in_flight.count, 0))
     ) as next
     order by next.id

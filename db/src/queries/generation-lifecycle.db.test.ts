@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "v
 import { openDatabase, type Database } from "../client.ts";
 import {
   insertTestChat,
+  insertAnotherChat,
   insertTestGeneration,
   openTestDatabase,
   type TestChat,
@@ -113,7 +114,7 @@ describe("a claim", () => {
     expect(
       await asWorker((tx) => claimGeneration(tx, { tenantId: chat.tenantId, generationId: late, epoch: 0 }, workerId)),
     ).toBeNull();
-    const queued = await insertTestGeneration(api.db, chat);
+    const queued = await insertTestGeneration(api.db, await insertAnotherChat(api.db, chat));
     expect(
       await asWorker((tx) =>
         claimGeneration(tx, { tenantId: chat.tenantId, generationId: queued, epoch: 7 }, workerId),
@@ -424,7 +425,9 @@ describe("dispatching", () => {
   it("gives each tenant up to its own limit, oldest first, within the window of living slots", async () => {
     const noisy = await insertTestChat(admin.db, api.db, { maxConcurrency: 2 });
     const ids = [];
-    for (let n = 0; n < 4; n += 1) ids.push(await insertTestGeneration(api.db, noisy));
+    for (let n = 0; n < 4; n += 1) {
+      ids.push(await insertTestGeneration(api.db, await insertAnotherChat(api.db, noisy)));
+    }
     const quiet = await insertTestGeneration(api.db, chat);
     const window = { windowRatio: 1, deadAfterMs: 5_000 };
     expect(await findUndispatched(worker.db, window)).toEqual([]);
@@ -445,7 +448,7 @@ describe("dispatching", () => {
     await heartbeat(worker.db, { id: workerId, host: "h", pid: 1, slots: 1 });
     const alive = await findRunsOfDeadWorkers(worker.db, 5_000, 100);
     expect(alive.map((run) => run.generationId)).not.toContain(claim.generationId);
-    const late = await insertTestGeneration(api.db, chat, -10_000);
+    const late = await insertTestGeneration(api.db, await insertAnotherChat(api.db, chat), -10_000);
     expect((await findPastDeadline(worker.db, 1_000, 100)).map((run) => run.generationId)).toContain(late);
   });
 

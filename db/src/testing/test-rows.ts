@@ -23,6 +23,18 @@ export async function insertTestChat(admin: Db, db: Db, limits: { maxConcurrency
       .values({ tenant_id: chat.tenantId, id: chat.providerId, name: "echo", kind: "echo", models: [], secret: null })
       .execute();
   });
+  await insertChatRows(db, chat);
+  return chat;
+}
+
+/** A further chat of the same tenant: a chat has one active generation at a time. */
+export async function insertAnotherChat(db: Db, chat: TestChat): Promise<TestChat> {
+  const another = { ...chat, chatId: uuidv7(), inputMessageId: uuidv7() };
+  await insertChatRows(db, another);
+  return another;
+}
+
+async function insertChatRows(db: Db, chat: TestChat): Promise<void> {
   await withTenant(db, chat.tenantId, async (tx) => {
     await tx
       .insertInto("chats")
@@ -30,7 +42,6 @@ export async function insertTestChat(admin: Db, db: Db, limits: { maxConcurrency
       .execute();
     await insertTestMessage(tx, chat, { id: chat.inputMessageId, seq: 1, role: "user", content: "Hello?" });
   });
-  return chat;
 }
 
 export async function insertTestMessage(

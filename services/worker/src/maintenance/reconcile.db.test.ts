@@ -7,7 +7,7 @@ import {
   requestCancel,
   withTenant,
 } from "@shiftwork/db";
-import { insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
+import { insertAnotherChat, insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
 import { startFakeOpenAi, type FakeOpenAi } from "@shiftwork/providers/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { createActiveRuns } from "../generation/active-runs.ts";
@@ -103,7 +103,7 @@ describe("the reconciler, when one generation cannot be put right", () => {
     });
     chat = await bench.chatWith(fake.baseUrl);
     const lost = await claimAs(newId());
-    const late = await insertTestGeneration(bench.api.db, chat, -1);
+    const late = await insertTestGeneration(bench.api.db, await insertAnotherChat(bench.api.db, chat), -1);
     await expect(reconcileOnce()).rejects.toThrow(/messages_one_reply_per_generation/);
     expect(await generation(lost)).toMatchObject({ status: "queued", epoch: 1 });
     expect(await generation(late)).toMatchObject({ status: "failed", errorCode: "DEADLINE_EXCEEDED" });
