@@ -14,6 +14,7 @@ import { HttpProblem, notFound } from "../errors.ts";
 import { visibleGeneration } from "../routes/visible.ts";
 import { openChat, type AcceptedBy } from "./accept.ts";
 import { checkedSettings } from "./resolve-turn.ts";
+import { waitsForReply } from "./waits-for-reply.ts";
 
 /**
  * Accepts another run of a failed or cancelled generation on today's data: the same input message, model and seed, a new
@@ -67,6 +68,7 @@ function requireRetryable({ id, status }: GenerationRow): void {
 async function requireLastInput(tx: Tx, tenantId: string, chatId: string, id: string | null): Promise<string> {
   const input = id === null ? null : await findMessage(tx, tenantId, chatId, id);
   if (!input) throw conflict("The message it answered is gone.");
+  if (!waitsForReply(input)) throw conflict("The message it answered is hidden, blank, or not the chosen variant now.");
   if (await isLastInput(tx, tenantId, chatId, input)) return input.id;
   throw conflict("The chat has moved on since; send a new message instead.");
 }

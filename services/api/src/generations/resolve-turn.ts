@@ -6,7 +6,6 @@ import {
   readStandingSettings,
   type ChatRow,
   type GenerationRequest,
-  type MessageRow,
   type ProviderRow,
   type StandingSettings,
   type Tx,
@@ -26,6 +25,7 @@ import { uuidOf } from "../routes/ids.ts";
 import { namedPersona } from "../routes/visible.ts";
 import { chooseModel } from "./choose-model.ts";
 import { requireSummarizer } from "./require-summarizer.ts";
+import { waitsForReply } from "./waits-for-reply.ts";
 
 /** Who sends a turn, and where it would run. */
 export interface TurnHost {
@@ -144,10 +144,6 @@ async function findInput(tx: Tx, caller: Caller, chat: TurnPlace, { message }: T
     throw fieldProblem("VALIDATION_FAILED", "/message", text, "Send a message.", "required");
   }
   return { draft: null, inputMessageId: last.id, parentId: beforeLast?.id ?? null };
-}
-
-function waitsForReply({ role, hidden }: MessageRow): boolean {
-  return !hidden && (role === "user" || role === "tool");
 }
 
 async function storedRequest(tx: Tx, caller: Caller, turn: Turn, now: Date): Promise<GenerationRequest> {
