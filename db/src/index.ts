@@ -138,6 +138,7 @@ export {
   type NewLoreEntry,
 } from "./queries/lorebooks.ts";
 export { findMemory, insertMemory, listMemories, type MemoryRow, type NewMemory } from "./queries/memories.ts";
+export { chooseVariant, deleteMessage, updateMessage, type MessageChange } from "./queries/message-changes.ts";
 export {
   appendMessages,
   findLastMessages,

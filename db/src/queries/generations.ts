@@ -73,10 +73,10 @@ export async function findActiveGeneration(
   tx: Tx,
   tenantId: string,
   chatId: string,
-): Promise<{ readonly id: string; readonly status: GenerationStatus } | null> {
+): Promise<Pick<GenerationRow, "id" | "status" | "inputMessageId"> | null> {
   const row = await tx
     .selectFrom("generations")
-    .select(["id", "status"])
+    .select(["id", "status", "input_message_id as inputMessageId"])
     .where("tenant_id", "=", tenantId)
     .where("chat_id", "=", chatId)
     .where("status", "in", ["queued", "running"])

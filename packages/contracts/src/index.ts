@@ -53,7 +53,7 @@ export {
 } from "./http/imports.ts";
 export { CreateLorebook, CreateLoreEntry, LorebookBinding, LorebookObject, LoreEntryObject } from "./http/lorebooks.ts";
 export { CreateMemory, MemoryObject, MemoryQuery } from "./http/memories.ts";
-export { CreateMessage, MessageObject, MessageQuery } from "./http/messages.ts";
+export { CreateMessage, MessageObject, MessageQuery, PatchMessage } from "./http/messages.ts";
 export { CreatePersona, PersonaObject } from "./http/personas.ts";
 export { FieldProblem, GenerationProblem, ProblemDetails } from "./http/problem-details.ts";
 export { ALL_TENANT_SCOPES, grants, SCOPES, type Scope } from "./http/scopes.ts";

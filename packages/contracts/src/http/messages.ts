@@ -9,6 +9,25 @@ const ToolCallObject = z.strictObject({
   arguments: Text,
 });
 
+/** The imported line of a message; nobody else writes it. */
+const RESERVED_KEY = "source";
+
+/** What turns read of `meta`; the other keys are the caller's, stored and given back unread. */
+const marks = {
+  /** The strategy `manual` leaves the message out, unless something protects it. */
+  manualExcluded: z.boolean(),
+  /** A system message that may leave when the window is full. */
+  optional: z.boolean(),
+} as const;
+
+const withoutReservedKey = (meta: object): boolean => !Object.hasOwn(meta, RESERVED_KEY);
+const reserved = { path: [RESERVED_KEY], message: "is kept for what an import stored" };
+const Meta = z.looseObject(marks).partial().refine(withoutReservedKey, reserved);
+const MetaChange = z
+  .looseObject({ manualExcluded: marks.manualExcluded.nullable(), optional: marks.optional.nullable() })
+  .partial()
+  .refine(withoutReservedKey, reserved);
+
 /** Body of `POST /chats/:chatId/messages`: appends one message, without generating anything. */
 export const CreateMessage = z
   .strictObject({
@@ -19,8 +38,7 @@ export const CreateMessage = z
     toolCallId: z.string().min(1).max(200).nullable().default(null),
     pinned: z.boolean().default(false),
     hidden: z.boolean().default(false),
-    /** Opaque, stored and given back. */
-    meta: z.record(z.string(), z.unknown()).default({}),
+    meta: Meta.default({}),
   })
   .refine((message) => message.role === "assistant" || message.toolCalls.length === 0, {
     path: ["toolCalls"],
@@ -31,6 +49,15 @@ export const CreateMessage = z
     message: "a tool message needs it, no other message has it",
   });
 export type CreateMessage = z.infer<typeof CreateMessage>;
+
+/**
+ * Body of `PATCH /chats/:chatId/messages/:messageId`: what is left out stays. `meta` is joined key by key, `null` takes a
+ * key out.
+ */
+export const PatchMessage = z
+  .strictObject({ content: Text, pinned: z.boolean(), hidden: z.boolean(), meta: MetaChange })
+  .partial();
+export type PatchMessage = z.infer<typeof PatchMessage>;
 
 /** `active` (default): what the chat shows. `all`: the alternatives that were not chosen too. */
 export const MessageQuery = PageQuery.extend({ variants: z.enum(["active", "all"]).default("active") });

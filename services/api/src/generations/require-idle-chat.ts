@@ -1,15 +1,28 @@
 import { encodeId } from "@shiftwork/contracts";
-import { findActiveGeneration, type Tx } from "@shiftwork/db";
+import { findActiveGeneration, type GenerationRow, type Tx } from "@shiftwork/db";
 import { HttpProblem } from "../errors.ts";
 
 /**
- * Refuses when the chat has a queued or running generation: its reply stands behind the message it answers. Decide under
- * the chat row's lock.
+ * Refuses when the chat has a queued or running generation: its reply stands behind the message it answers, and a run that
+ * loses its worker reads the chat once more. Decide under the chat row's lock.
  */
 export async function requireIdleChat(tx: Tx, tenantId: string, chatId: string): Promise<void> {
   const active = await findActiveGeneration(tx, tenantId, chatId);
-  if (!active) return;
-  throw new HttpProblem("CHAT_BUSY", "The chat has an active generation; wait for it or cancel it.", {
-    params: { generationId: encodeId("generation", active.id), status: active.status },
+  if (active) throw busy(active);
+}
+
+/** As `requireIdleChat`, but only when this message is the one being answered. */
+export async function requireNotBeingAnswered(
+  tx: Tx,
+  tenantId: string,
+  message: { readonly id: string; readonly chatId: string },
+): Promise<void> {
+  const active = await findActiveGeneration(tx, tenantId, message.chatId);
+  if (active?.inputMessageId === message.id) throw busy(active);
+}
+
+function busy({ id, status }: Pick<GenerationRow, "id" | "status">): HttpProblem {
+  return new HttpProblem("CHAT_BUSY", "The chat has an active generation; wait for it or cancel it.", {
+    params: { generationId: encodeId("generation", id), status },
   });
 }

@@ -27,8 +27,11 @@ import { createMemory } from "./memories/create.ts";
 import { listMemories } from "./memories/list.ts";
 import { readMemory } from "./memories/read.ts";
 import { createMessage } from "./messages/create.ts";
+import { deleteMessage } from "./messages/delete.ts";
 import { listMessages } from "./messages/list.ts";
 import { readMessage } from "./messages/read.ts";
+import { selectMessage } from "./messages/select.ts";
+import { updateMessage } from "./messages/update.ts";
 import { createPersona } from "./personas/create.ts";
 import { listPersonas } from "./personas/list.ts";
 import { readPersona } from "./personas/read.ts";
@@ -68,6 +71,9 @@ export const ENDPOINTS = {
   createMessage,
   listMessages,
   readMessage,
+  updateMessage,
+  deleteMessage,
+  selectMessage,
   createGeneration,
   listGenerations,
   readGeneration,

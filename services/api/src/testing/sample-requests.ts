@@ -82,6 +82,9 @@ export const SAMPLE_REQUESTS: {
   createMessage: [(ids) => ({ path: `/api/v2/chats/${ids.chat}/messages`, body: { content: "Hello" } })],
   listMessages: [(ids) => ({ path: `/api/v2/chats/${ids.chat}/messages` })],
   readMessage: [(ids) => ({ path: `/api/v2/chats/${ids.chat}/messages/${ids.message}` })],
+  updateMessage: [(ids) => ({ path: `/api/v2/chats/${ids.chat}/messages/${ids.message}`, body: { pinned: true } })],
+  deleteMessage: [(ids) => ({ path: `/api/v2/chats/${ids.chat}/messages/${ids.message}` })],
+  selectMessage: [(ids) => ({ path: `/api/v2/chats/${ids.chat}/messages/${ids.message}/select` })],
   createGeneration: [
     (ids) => ({
       path: `/api/v2/chats/${ids.chat}/generations`,

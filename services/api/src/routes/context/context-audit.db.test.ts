@@ -1,11 +1,5 @@
-import { CreateContextPreview } from "@shiftwork/contracts";
-import { prepareAudit, withTenant, type Claim } from "@shiftwork/db";
-import { toAuditDocument } from "@shiftwork/pipeline";
-import { loadPlugins } from "@shiftwork/platform";
-import { deflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { previewTurn } from "../../preview/preview-turn.ts";
-import { claimRun, endRun } from "../../testing/act-as-worker.ts";
+import { claimRun, endRun, prepareRun } from "../../testing/act-as-worker.ts";
 import { openApi, type ApiUnderTest, type TestTenant } from "../../testing/api-under-test.ts";
 
 const TEXT = "A sentence only this chat holds.";
@@ -30,7 +24,7 @@ test("the audit follows the generation: none, pending, prepared, finished", asyn
   const { id } = (await post(`/chats/${chat}/generations`, { message: TEXT })).body;
   expect((await readAudit()).body).toEqual({ audit: null, pending: { generationId: id, status: "queued" } });
   const run = await claimRun(api, tenant, id);
-  await prepare(run);
+  await prepareRun(api, tenant, run);
   expect((await readAudit()).body).toMatchObject({
     audit: { generationId: id, chatId: chat, status: "prepared", finishedAt: null },
     pending: { generationId: id, status: "running" },
@@ -61,26 +55,3 @@ test("a key without the content scope sees every row and no text", async () => {
   expect((audit["blocks"] as object[]).length).toBeGreaterThan(2);
   expect(JSON.stringify(audit)).not.toContain("A sentence");
 });
-
-/** Stores the audit of a run as its worker does before the request leaves. */
-async function prepare(run: Claim): Promise<void> {
-  const caller = { tenantId: tenant.id, apiKeyId: "", scopes: [], ownerId: null };
-  const body = CreateContextPreview.parse({ chatId: chat });
-  const host = { db: api.database.db, plugins: await loadPlugins([]), masterKey: null, caller };
-  const { report } = await previewTurn(host, body, new AbortController().signal);
-  await withTenant(api.worker.db, tenant.id, (tx) =>
-    prepareAudit(tx, {
-      ...run,
-      ...report.counts,
-      tokenizerProfile: report.tokenizer.profile,
-      approximate: report.tokenizer.approximate,
-      contextLimit: report.budget.contextLimit,
-      reservedForReply: report.budget.reservedForReply,
-      promptTokens: report.budget.promptTokens,
-      assemblyHash: report.assemblyHash,
-      prefixHash: report.prefixHash,
-      document: deflateSync(JSON.stringify(toAuditDocument(report))),
-      reasons: [],
-    }),
-  );
-}

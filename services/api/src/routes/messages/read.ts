@@ -1,7 +1,8 @@
 import { MessageObject } from "@shiftwork/contracts";
 import { findMessage, withTenant } from "@shiftwork/db";
 import { notFound } from "../../errors.ts";
-import { endpoint, ok } from "../endpoint.ts";
+import { tagged } from "../../settings/entity-tag.ts";
+import { endpoint } from "../endpoint.ts";
 import { pathId } from "../ids.ts";
 import { visibleChat } from "../visible.ts";
 import { messageObject } from "./message-object.ts";
@@ -23,6 +24,6 @@ export const readMessage = endpoint({
       return findMessage(tx, tenantId, chat.id, pathId(call, "message"));
     });
     if (!row) throw notFound("message");
-    return ok(messageObject(row));
+    return tagged(messageObject(row));
   },
 });
