@@ -14,4 +14,5 @@ export type { PluginModule } from "./plugins/plugin-module.ts";
 export { QueueUnavailableError } from "./queue/bullmq-producer.ts";
 export { openQueue, type QueueOptions } from "./queue/bullmq-queue.ts";
 export type { ConsumeOptions, JobHandler, JobState, Queue, QueueConsumer, QueuedJob } from "./queue/queue.ts";
+export { createTurns, type Turns } from "./turns/turns.ts";
 export { openSecret, providerSecretContext, readMasterKey, sealSecret } from "./secrets/seal-secret.ts";
