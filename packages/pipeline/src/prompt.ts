@@ -164,7 +164,10 @@ export interface AssemblyReport {
   readonly prefixHash: string | null;
 }
 
-/** A plugin between `shift` and `recount`. The host takes back what it must not touch. */
+/**
+ * A plugin between `shift` and `recount`. The host takes back what it must not touch. Only what it awaits can be bounded in
+ * here: a host that loads one of third parties registers a stand-in that asks a thread, as for a `Strategy`.
+ */
 export interface Interceptor {
   readonly id: string;
   readonly priority: number;

@@ -8,6 +8,7 @@ import { startWorker } from "./worker.ts";
 const config = readWorkerConfig();
 const logger = createLogger({ level: config.LOG_LEVEL, name: "worker", showContent: config.LOG_CONTENT });
 const plugins = await loadPlugins(config.PLUGINS);
+await plugins.warmUp();
 
 const database = openDatabase({
   url: config.DATABASE_URL,
@@ -35,6 +36,7 @@ const worker = await startWorker({
 closeWithGrace({ delay: config.DRAIN_TIMEOUT_MS + 15_000, logger }, async ({ err }) => {
   if (err) logger.error({ err }, "unexpected error; shutting down");
   await worker.stop(config.DRAIN_TIMEOUT_MS);
+  await plugins.close();
   await queue.close();
   await database.close();
 });

@@ -60,6 +60,17 @@ describe("loadPlugins", () => {
     await expect(loading).rejects.toThrow(problem);
   });
 
+  it("refuses, when its threads start, a module that cannot run in one", async () => {
+    const file = moduleOf(
+      `import { workerData } from "node:worker_threads";
+      if (workerData?.url === import.meta.url) throw new Error("not in here");
+      export default {};`,
+    );
+    const plugins = await loadPlugins([file]);
+    await expect(plugins.warmUp()).rejects.toThrow(PluginError);
+    await expect(plugins.warmUp()).rejects.toThrow(`"${file}" cannot run in a thread: not in here`);
+  });
+
   it("refuses a module that is not there, and a second interceptor of one id", async () => {
     await expect(loadPlugins(["./nowhere.mjs"])).rejects.toThrow('"./nowhere.mjs" cannot be imported');
     const code = 'export default { interceptors: [{ id: "i", priority: 1, intercept: (b) => b }] };';

@@ -1,7 +1,9 @@
 import { isAbsolute, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createStrategyRegistry, type ContextStrategyRegistry, type Interceptor } from "@shiftwork/pipeline";
+import { interceptorInThread } from "./interceptor-in-thread.ts";
 import { faultOfPlugin, type PluginModule } from "./plugin-module.ts";
+import { openPluginThreads, type PluginThreads } from "./plugin-threads.ts";
 import { strategyInThread } from "./strategy-in-thread.ts";
 
 /** What one module brought in, by the ids it gave. */
@@ -19,6 +21,13 @@ export interface LoadedPlugins {
   /** The built-in strategies and those of the plugins. */
   readonly strategies: ContextStrategyRegistry;
   readonly interceptors: readonly Interceptor[];
+  /**
+   * Starts a thread of each plugin, so that the first prompt need not wait for one within a plugin's two seconds.
+   * @throws PluginError for a module that cannot run in a thread.
+   */
+  warmUp(): Promise<void>;
+  /** Ends the threads the plugins run in. */
+  close(): Promise<void>;
 }
 
 /** A module of the configuration cannot be used. The message names it and says what to change. */
@@ -28,28 +37,54 @@ export class PluginError extends Error {
 
 /**
  * Imports every module and registers what it exports as `default`: `{ strategies?, interceptors? }`. A specifier is a
- * package's name, a path from the working directory (`./…`) or an absolute one. Strategies run in a thread of their own.
+ * package's name, a path from the working directory (`./…`) or an absolute one. What it exports runs in
+ * threads of the module, which start with the first call.
  * @throws PluginError for a module that cannot be imported or exports something else.
  */
 export async function loadPlugins(specifiers: readonly string[]): Promise<LoadedPlugins> {
   const strategies = createStrategyRegistry();
   const interceptors: Interceptor[] = [];
   const list: LoadedPlugin[] = [];
+  const opened = new Map<string, PluginThreads>();
   for (const specifier of specifiers) {
     const url = locate(specifier);
     const plugin = await importPlugin(specifier, url);
+    const threads = openPluginThreads({ url });
+    opened.set(specifier, threads);
     for (const [index, strategy] of (plugin.strategies ?? []).entries()) {
-      strategies.register(strategyInThread(strategy, { url, index }));
+      strategies.register(strategyInThread(strategy, index, threads));
     }
-    for (const interceptor of plugin.interceptors ?? []) {
+    for (const [index, interceptor] of (plugin.interceptors ?? []).entries()) {
       if (interceptors.some(({ id }) => id === interceptor.id)) {
         throw new PluginError(`The plugin "${specifier}" brings a second interceptor "${interceptor.id}". Remove one.`);
       }
-      interceptors.push(interceptor);
+      interceptors.push(interceptorInThread(interceptor, index, threads));
     }
     list.push({ specifier, strategies: idsOf(plugin.strategies), interceptors: idsOf(plugin.interceptors) });
   }
-  return { list, strategies, interceptors };
+  return {
+    list,
+    strategies,
+    interceptors,
+    async warmUp() {
+      await Promise.all([...opened].map(([specifier, threads]) => warmUp(specifier, threads)));
+    },
+    async close() {
+      await Promise.all([...opened.values()].map((threads) => threads.close()));
+    },
+  };
+}
+
+async function warmUp(specifier: string, threads: PluginThreads): Promise<void> {
+  try {
+    await threads.warmUp();
+  } catch (error) {
+    throw new PluginError(`The plugin "${specifier}" cannot run in a thread: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function locate(specifier: string): string {
@@ -69,8 +104,7 @@ async function importDefault(specifier: string, url: string): Promise<unknown> {
     const module = (await import(/* @vite-ignore */ url)) as { readonly default?: unknown };
     return module.default;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new PluginError(`The plugin "${specifier}" cannot be imported: ${why}`, { cause: error });
+    throw new PluginError(`The plugin "${specifier}" cannot be imported: ${messageOf(error)}`, { cause: error });
   }
 }
 

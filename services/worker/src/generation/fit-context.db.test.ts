@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { inflateSync } from "node:zlib";
 import { encodeId } from "@shiftwork/contracts";
 import {
@@ -18,6 +21,13 @@ import { openBench, type Bench } from "../testing/worker-under-test.ts";
 import type { RunningWorker } from "../worker.ts";
 
 const EXAMPLES = ["./examples/plugins/hide-addresses.mjs", "./examples/plugins/last-messages.mjs"];
+/** Does not come back from a prompt that asks it to hang. */
+const HANGS = `export default { interceptors: [{ id: "hangs", priority: 0, intercept(blocks) {
+  while (blocks.some(({ content }) => content === "Hang.")) {}
+  return blocks;
+} }] };`;
+const folder = mkdtempSync(join(tmpdir(), "shiftwork-plugin-"));
+const PLUGINS = [...EXAMPLES, join(folder, "hangs.mjs")];
 const SUMMARY_TIMEOUT_MS = 3_000;
 
 let bench: Bench;
@@ -25,15 +35,19 @@ let worker: RunningWorker;
 const fakes: FakeOpenAi[] = [];
 
 beforeAll(async () => {
+  writeFileSync(join(folder, "hangs.mjs"), HANGS);
   bench = await openBench(inject("databaseUrl"), inject("redisUrl"));
-  worker = await bench.startWorker({ SUMMARY_TIMEOUT_MS }, EXAMPLES);
+  worker = await bench.startWorker({ SUMMARY_TIMEOUT_MS }, PLUGINS);
 });
 
 afterEach(async () => {
   await Promise.all(fakes.splice(0).map((fake) => fake.close()));
 });
 
-afterAll(() => bench.close());
+afterAll(async () => {
+  await bench.close();
+  rmSync(folder, { recursive: true });
+});
 
 const asksForSummary = ({ rawBody }: Pick<RecordedRequest, "rawBody">): boolean => rawBody.includes("<transcript>");
 const SUMMARY = "The keeper lit the lamp and promised to wait.";
@@ -174,7 +188,7 @@ describe("compress", () => {
     await fake.received(1);
     expect(await rowsOf(chat, "generation_summaries")).toMatchObject([{ generation_id: id, text: SUMMARY }]);
     await worker.stop(0);
-    worker = await bench.startWorker({ SUMMARY_TIMEOUT_MS }, EXAMPLES);
+    worker = await bench.startWorker({ SUMMARY_TIMEOUT_MS }, PLUGINS);
     const again = await fake.received(2);
     expect(fake.requests.map(asksForSummary)).toEqual([true, false, false]);
     expect(again.rawBody).toBe(fake.requests[1]?.rawBody);
@@ -231,6 +245,24 @@ describe("plugins", () => {
     await bench.ended(chat, await send(input, "truncate"));
     expect(contentsOf(fake.requests[0])).toContain("Write to [address].");
     expect((await auditOf(chat)).diagnostics.map(({ code }) => code)).toContain("plugin_edited");
+  });
+
+  it("that do not come back hold up no other generation of the worker, and the prompt goes without them", async () => {
+    const fake = await fakeProvider({});
+    const [hung, other] = [await chatOf(fake, 3), await chatOf(fake, 3)];
+    const input = { ...hung, inputMessageId: await say(hung, 5, "user", "Hang.") };
+    const hanging = bench.ended(input, await send(input, "truncate"));
+    const beside = bench.ended(other, await send(other, "truncate"));
+    expect(await Promise.race([hanging.then(() => "the one that hangs"), beside.then(() => "the other")])).toBe(
+      "the other",
+    );
+    expect((await hanging).at(-1)?.type).toBe("generation.completed");
+    expect((await auditOf(hung)).diagnostics).toContainEqual({
+      code: "plugin_timeout",
+      stage: "intercept",
+      detail: { plugin: "hangs" },
+    });
+    expect((await auditOf(other)).diagnostics).toEqual([]);
   });
 
   it("bring strategies: their choice is sent, and recorded under their id", async () => {

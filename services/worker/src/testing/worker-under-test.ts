@@ -6,6 +6,7 @@ import {
   openPostgresEventLog,
   openQueue,
   type EventLog,
+  type LoadedPlugins,
   type Queue,
 } from "@shiftwork/platform";
 import type { GenerationEvent } from "@shiftwork/contracts";
@@ -55,6 +56,7 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
   const queue = openQueue({ name, url: redisUrl ?? test.url, onError: () => {} });
   const events = await openPostgresEventLog(api);
   const workers: RunningWorker[] = [];
+  const loaded: LoadedPlugins[] = [];
 
   const eventsUntil: Bench["eventsUntil"] = (chat, generationId, until) =>
     new Promise((resolve, reject) => {
@@ -87,12 +89,15 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
         ...FAST,
         ...overrides,
       });
+      const own = await loadPlugins(plugins);
+      loaded.push(own);
+      await own.warmUp();
       const started = await startWorker({
         database: worker,
         queue,
         logger: createLogger({ level: "silent", name: "test" }),
         config,
-        plugins: await loadPlugins(plugins),
+        plugins: own,
         masterKey: Buffer.alloc(32, 7),
         row: { id: newId(), host: "test", pid: process.pid, slots: config.WORKER_CONCURRENCY },
       });
@@ -115,6 +120,7 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
     ended: (chat, generationId) => eventsUntil(chat, generationId, (event) => isTerminalEvent(event.type)),
     async close() {
       for (const started of workers) await started.stop(0);
+      for (const plugins of loaded) await plugins.close();
       await events.close();
       await queue.close();
       for (const database of [admin, api, worker]) await database.close();
