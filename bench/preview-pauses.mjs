@@ -31,7 +31,8 @@ const services = await launchServices({ dir: folder, redis: false, postgres: "np
 await migrate(services.databaseUrl);
 const open = (role) => openDatabase({ url: services.databaseUrl, role, maxConnections: 12, applicationName: "bench" });
 const [admin, api] = [open("shiftwork_admin"), open("shiftwork_api")];
-const previewer = previewsInThread({ databaseUrl: services.databaseUrl, plugins: [], masterKey: null });
+const mostWaiting = { ofTenant: PREVIEWS, inAll: PREVIEWS };
+const previewer = previewsInThread({ databaseUrl: services.databaseUrl, plugins: [], masterKey: null, mostWaiting });
 const app = await createApp({
   db: api.db,
   queue: { remove: async () => false },

@@ -1,6 +1,9 @@
 import { flag, list, port, readConfig } from "@shiftwork/platform";
 import { z } from "zod";
 
+/** How many may wait; 0 = none. */
+const waiting = (most: number) => z.coerce.number().int().min(0).max(10_000).default(most);
+
 /** Everything the API reads from its environment: units in the names, defaults beside them. */
 export const ApiConfig = z.object({
   HOST: z.string().min(1).default("127.0.0.1").describe("Address to listen on; 0.0.0.0 = all"),
@@ -15,6 +18,8 @@ export const ApiConfig = z.object({
   PLUGINS: list().describe(
     "Modules with strategies and interceptors, separated by commas; the same for API and workers of one installation",
   ),
+  PREVIEWS_WAITING_PER_TENANT: waiting(20).describe("Previews of one tenant that wait at most; more are refused (429)"),
+  PREVIEWS_WAITING: waiting(200).describe("Previews that wait at most, over all tenants; more are refused (503)"),
   DATABASE_POOL: z.coerce.number().int().min(2).max(200).default(12).describe("Connections at most"),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   LOG_CONTENT: flag().default(false).describe("Also log texts of messages, where an error holds some"),

@@ -17,6 +17,7 @@ const previewer = previewsInThread({
   plugins: config.PLUGINS,
   // Read here: a wrong one is told at start, not by the first preview.
   masterKey: config.MASTER_KEY === undefined ? null : readMasterKey(config.MASTER_KEY),
+  mostWaiting: { ofTenant: config.PREVIEWS_WAITING_PER_TENANT, inAll: config.PREVIEWS_WAITING },
 });
 
 const database = openDatabase({
@@ -56,6 +57,7 @@ closeWithGrace({ delay: config.DRAIN_TIMEOUT_MS, logger }, async ({ err }) => {
   if (err) logger.error({ err }, "unexpected error; shutting down");
   await app.close();
   await previewer.close();
+  await plugins.close();
   await eventLog.close();
   await queue.close();
   await database.close();

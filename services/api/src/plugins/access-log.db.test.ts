@@ -24,3 +24,9 @@ test("a line names the generation that its request has made, and holds neither k
   expect(logged("/generations/:generationId/retry")).toMatchObject([{ status: 202, generationId: again }]);
   expect(lines.join("")).not.toMatch(/whispered|sw_/);
 });
+
+test("what a plugin serves has its line too", async () => {
+  await api.app.inject("/docs/static/index.css");
+  const served = lines.map((line) => JSON.parse(line)).filter(({ route }) => route?.startsWith("/docs"));
+  expect(served).toMatchObject([{ msg: "request", status: 200 }]);
+});

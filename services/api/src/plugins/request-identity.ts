@@ -1,6 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { IncomingMessage } from "node:http";
 import { uuidv7 } from "uuidv7";
+import type { Caller } from "../auth/caller.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** `null` until the request is authenticated, and on public routes. */
+    caller: Caller | null;
+  }
+}
 
 /** A caller's own request id is echoed when it is safe to log. */
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
@@ -18,8 +26,9 @@ export function traceIdOf(request: FastifyRequest): string | null {
   return typeof sent === "string" ? (TRACEPARENT.exec(sent)?.[1] ?? null) : null;
 }
 
-/** Puts request id and API version on every response. */
+/** Puts request id and API version on every response. Call before plugins: what they add has a caller as well. */
 export function addRequestIdentity(app: FastifyInstance): void {
+  app.decorateRequest("caller", null);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-api-version": "2" });
   });

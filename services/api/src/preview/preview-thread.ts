@@ -35,28 +35,26 @@ const { db } = openDatabase({
   maxConnections: 1,
   applicationName: "shiftwork-api-preview",
 });
-const previewer = previewsHere({ db, plugins: await loadPlugins(plugins), masterKey });
+const loaded = await loadPlugins(plugins);
+await loaded.warmUp();
+const previewer = previewsHere({ db, plugins: loaded, masterKey });
 const wanted = new Map<number, AbortController>();
-const lines = { alone: Promise.resolve(), withModel: Promise.resolve() };
 
 port.on("message", (task: PreviewTask) => {
-  if (task.type === "abort") return wanted.get(task.id)?.abort();
-  wanted.set(task.id, new AbortController());
-  // One after the other: the memory of one long chat at a time. Those that wait for a model have a line of their own.
-  const line = task.request.body.modelCalls ? "withModel" : "alone";
-  lines[line] = lines[line].then(() => work(task.id, task.request));
+  if (task.type === "abort") wanted.get(task.id)?.abort();
+  else void work(task.id, task.request);
 });
 
 async function work(id: number, request: PreviewRequest): Promise<void> {
-  const outcome = await outcomeOf(id, request);
+  const controller = new AbortController();
+  wanted.set(id, controller);
+  const outcome = await outcomeOf(id, request, controller.signal);
   wanted.delete(id);
   port?.postMessage(outcome, outcome.type === "done" ? [outcome.json.buffer] : []);
 }
 
-async function outcomeOf(id: number, request: PreviewRequest): Promise<PreviewOutcome> {
-  const signal = wanted.get(id)?.signal ?? AbortSignal.abort();
+async function outcomeOf(id: number, request: PreviewRequest, signal: AbortSignal): Promise<PreviewOutcome> {
   try {
-    signal.throwIfAborted();
     const json = await previewer.preview(request, signal);
     return { id, type: "done", json: new Uint8Array(json) };
   } catch (error) {

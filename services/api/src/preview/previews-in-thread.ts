@@ -1,32 +1,43 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { HttpProblem } from "../errors.ts";
+import { openPreviewLine, type MostWaiting } from "./preview-line.ts";
 import type { PlainProblem, PreviewOutcome, PreviewTask, PreviewThreadData } from "./preview-thread.ts";
-import type { Previewer } from "./previewer.ts";
+import type { Previewer, PreviewRequest } from "./previewer.ts";
 
-interface Waiting {
+interface Asked {
   resolve(json: Uint8Array): void;
   reject(reason: unknown): void;
+  /** Called once the thread is done with it, also when nobody waits for it any more. */
+  over(): void;
 }
 
-/** A thread and what it has not answered yet, also when nobody waits for it any more (`null`). */
+/** A thread and what it has not answered yet. */
 interface PreviewThread {
   readonly worker: Worker;
-  readonly asked: Map<number, Waiting | null>;
+  readonly asked: Map<number, Asked>;
   watch: NodeJS.Timeout | undefined;
 }
 
-/** Without any answer; a little more than a request waits: by then it was aborted, and a stage does not come back. */
+/** What previews need, and how long their line gets. */
+export interface PreviewsInThread extends PreviewThreadData {
+  readonly mostWaiting: MostWaiting;
+  /** Without any answer, in milliseconds. Default 65,000: by then a request was aborted, and a stage does not come back. */
+  readonly stuckAfterMs?: number;
+}
+
 const STUCK_AFTER_MS = 65_000;
 
 /**
  * Makes previews in a thread with a database connection of its own: a chat of 10,000 messages keeps it busy for seconds,
- * and this thread not at all. It starts with the first preview, and anew when it ended; one that owes an answer
- * and gives none for `stuckAfterMs` is ended.
+ * and this thread not at all. Tenants take turns. It starts with the first preview, and anew when it ended; one that
+ * owes an answer and gives none for `stuckAfterMs` is ended.
  */
-export function previewsInThread(data: PreviewThreadData, stuckAfterMs: number = STUCK_AFTER_MS): Previewer {
+export function previewsInThread({ mostWaiting, stuckAfterMs = STUCK_AFTER_MS, ...data }: PreviewsInThread): Previewer {
+  const line = openPreviewLine(mostWaiting);
   let thread: PreviewThread | null = null;
   let lastId = 0;
+  let closed = false;
 
   function running(): PreviewThread {
     if (thread !== null) return thread;
@@ -59,32 +70,38 @@ export function previewsInThread(data: PreviewThreadData, stuckAfterMs: number =
     }, stuckAfterMs).unref();
   }
 
+  function ask(request: PreviewRequest, signal: AbortSignal, over: () => void): Promise<Uint8Array> {
+    const id = ++lastId;
+    const started = running();
+    const { worker, asked } = started;
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        worker.postMessage({ type: "abort", id } satisfies PreviewTask, []);
+        reject(signal.reason);
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      asked.set(id, { resolve, reject, over: () => (signal.removeEventListener("abort", onAbort), over()) });
+      if (asked.size === 1) watch(started);
+      worker.postMessage({ type: "preview", id, request } satisfies PreviewTask, []);
+    });
+  }
+
   return {
-    preview(request, signal) {
-      const id = ++lastId;
-      return new Promise((resolve, reject) => {
-        signal.throwIfAborted();
-        const started = running();
-        const { worker, asked } = started;
-        const onAbort = () => {
-          asked.set(id, null);
-          worker.postMessage({ type: "abort", id } satisfies PreviewTask, []);
-          reject(signal.reason);
-        };
-        const ended = () => signal.removeEventListener("abort", onAbort);
-        signal.addEventListener("abort", onAbort, { once: true });
-        asked.set(id, {
-          resolve: (json) => (ended(), resolve(json)),
-          reject: (reason) => (ended(), reject(reason)),
-        });
-        if (asked.size === 1) watch(started);
-        worker.postMessage({ type: "preview", id, request } satisfies PreviewTask, []);
-      });
+    async preview(request, signal) {
+      const over = await line.turn(request, signal);
+      if (!closed && !signal.aborted) return ask(request, signal, over);
+      over();
+      throw signal.aborted ? signal.reason : shuttingDown();
     },
     async close() {
+      closed = true;
       await thread?.worker.terminate();
     },
   };
+}
+
+function shuttingDown(): HttpProblem {
+  return new HttpProblem("SHUTTING_DOWN", "This process is shutting down.", { retryAfterSeconds: 1 });
 }
 
 function stuck(): HttpProblem {
@@ -103,6 +120,7 @@ function settle({ asked }: PreviewThread, outcome: PreviewOutcome): void {
   asked.delete(outcome.id);
   if (outcome.type === "done") request?.resolve(outcome.json);
   else request?.reject(outcome.type === "problem" ? asThrown(outcome.problem) : outcome.error);
+  request?.over();
 }
 
 function asThrown({ code, message, params, errors, retryAfterSeconds }: PlainProblem): HttpProblem {
@@ -116,6 +134,10 @@ function asThrown({ code, message, params, errors, retryAfterSeconds }: PlainPro
 /** Only those who wait for this thread: another one may have been started already. */
 function endWith({ asked, watch }: PreviewThread, reason: unknown): void {
   clearTimeout(watch);
-  for (const request of asked.values()) request?.reject(reason);
+  const all = [...asked.values()];
   asked.clear();
+  for (const request of all) {
+    request.reject(reason);
+    request.over();
+  }
 }

@@ -9,13 +9,6 @@ import { validatorCompiler } from "../plugins/validation.ts";
 import { ENDPOINTS } from "./index.ts";
 import { STREAMED, type Endpoint } from "./endpoint.ts";
 
-declare module "fastify" {
-  interface FastifyRequest {
-    /** `null` until the request is authenticated, and on public routes. */
-    caller: Caller | null;
-  }
-}
-
 const NOBODY: Caller = { tenantId: "", apiKeyId: "", scopes: [], ownerId: null };
 const NO_QUERY = z.strictObject({});
 /** Headers for the document; what reads one checks it. */
@@ -37,7 +30,6 @@ const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Adds every endpoint of the registry. */
 export function registerEndpoints(app: FastifyInstance, deps: ApiDependencies, authenticate: Authenticate): void {
-  app.decorateRequest("caller", null);
   for (const [operationId, endpoint] of Object.entries<Endpoint>(ENDPOINTS)) {
     app.route({
       method: endpoint.method,

@@ -1,3 +1,4 @@
+import { encodeId } from "@shiftwork/contracts";
 import { EventEmitter, once } from "node:events";
 import { request } from "node:http";
 import { expect, inject, test } from "vitest";
@@ -18,15 +19,17 @@ test("a client that leaves during a preview ends it, and that is no failure of t
       close: async () => {},
     },
   });
-  const { key } = await api.newTenant();
+  const { id, key } = await api.newTenant();
   const chat = (await api.call("POST", "/api/v2/chats", { key, body: {} })).body.id;
   const url = new URL("/api/v2/context-preview", await api.app.listen({ host: "127.0.0.1", port: 0 }));
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const client = request(url, { method: "POST", headers }).on("error", () => undefined);
-  client.end(JSON.stringify({ chatId: chat, message: "Hi" }));
+  client.end(JSON.stringify({ chatId: chat, message: "Hi", include: ["content"] }));
   await begun;
   client.destroy();
   await ended;
   await api.close();
   expect(lines.join("")).not.toContain("request failed");
+  const logged = lines.map((line) => JSON.parse(line)).filter(({ route }) => route === "/api/v2/context-preview");
+  expect(logged).toMatchObject([{ msg: "request", status: null, clientLeft: true, tenantId: encodeId("tenant", id) }]);
 });

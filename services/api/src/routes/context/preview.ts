@@ -25,6 +25,7 @@ export const createContextPreview = endpoint({
     "MODEL_UNKNOWN",
     "STRATEGY_UNKNOWN",
     "DEADLINE_EXCEEDED",
+    "RATE_LIMITED",
   ],
   handle: async (deps, call) => {
     const { include } = call.body;
