@@ -70,3 +70,17 @@ it("takes out of the line who is told to go, and rejects who waits when it is cl
     threads.close(),
   ]);
 });
+
+it("ends the thread of who is told to go while the plugin is at work", async () => {
+  const threads = openPluginThreads({ url }, 1);
+  const leaving = new AbortController();
+  const arrived = once(gate, "request");
+  const asked = threads.ask(WAITS!, { signal: leaving.signal });
+  const [, response] = (await arrived) as [unknown, ServerResponse];
+  const hungUp = once(response, "close");
+  leaving.abort(new Error("gone"));
+  await expect(asked).rejects.toThrow("gone");
+  await hungUp;
+  expect(await threads.ask(ANSWERS!)).toEqual([]);
+  await threads.close();
+});
