@@ -221,7 +221,14 @@ create table generations (
   priority smallint not null default 5,
   not_before timestamp with time zone,
   blocked_by uuid,
+  error_fingerprint text,
+  dead_letter text,
+  dead_letter_note text,
+  told_waits integer not null default 0,
   constraint generations_blocked_only_queued CHECK (((blocked_by IS NULL) OR (status <> ALL (ARRAY['running'::text, 'completed'::text])))),
+  constraint generations_dead_letter_check CHECK ((dead_letter = ANY (ARRAY['open'::text, 'retried'::text, 'discarded'::text]))),
+  constraint generations_dead_letter_only_failed CHECK (((dead_letter IS NULL) OR (status = 'failed'::text))),
+  constraint generations_fingerprint_only_failed CHECK (((error_fingerprint IS NULL) OR (status = 'failed'::text))),
   constraint generations_priority_check CHECK (((priority >= 1) AND (priority <= 9))),
   constraint generations_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
   constraint generations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
@@ -232,6 +239,8 @@ CREATE INDEX generations_active_by_chat ON public.generations USING btree (tenan
 CREATE INDEX generations_blocked ON public.generations USING btree (tenant_id, blocked_by) WHERE (blocked_by IS NOT NULL);
 CREATE INDEX generations_by_chat ON public.generations USING btree (tenant_id, chat_id, id DESC);
 CREATE INDEX generations_by_deadline ON public.generations USING btree (deadline_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX generations_by_fingerprint ON public.generations USING btree (tenant_id, error_fingerprint, id DESC) WHERE (error_fingerprint IS NOT NULL);
+CREATE INDEX generations_dead_letters ON public.generations USING btree (tenant_id, id) WHERE (dead_letter = 'open'::text);
 CREATE INDEX generations_in_flight ON public.generations USING btree (tenant_id, dispatched_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX generations_running_by_worker ON public.generations USING btree (worker_id) WHERE (status = 'running'::text);
 CREATE INDEX generations_undispatched ON public.generations USING btree (tenant_id, priority, id) WHERE ((status = 'queued'::text) AND (dispatched_at IS NULL) AND (blocked_by IS NULL));

@@ -259,6 +259,10 @@ interface GenerationsTable {
   cancel_reason: string | null;
   error: NullableJson<Problem>;
   error_code: string | null;
+  error_fingerprint: string | null;
+  dead_letter: "open" | "retried" | "discarded" | null;
+  dead_letter_note: string | null;
+  told_waits: Generated<number>;
   finish_reason: string | null;
   input_tokens: number | null;
   output_tokens: number | null;
