@@ -38,6 +38,7 @@ export {
   type Claim,
   type Ended,
   type Ending,
+  type Requeue,
   type Usage,
 } from "./queries/generation-lifecycle.ts";
 export { findGenerationSummary, keepGenerationSummary, type StoredSummary } from "./queries/generation-summaries.ts";

@@ -1,4 +1,4 @@
-import type { TerminalStatus } from "@shiftwork/contracts";
+import { problem, type Problem, type TerminalStatus } from "@shiftwork/contracts";
 import { uuidv7 } from "uuidv7";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { openDatabase, type Database } from "../client.ts";
@@ -137,7 +137,7 @@ describe("a summary of a generation", () => {
     const claim = await claimNew();
     await asWorker((tx) => keepGenerationSummary(tx, claim, { ...summary, text: "An older one." }));
     await asWorker((tx) => keepGenerationSummary(tx, claim, summary));
-    await asWorker((tx) => requeueRun(tx, claim, "WORKER_LOST", false));
+    await asWorker((tx) => requeueRun(tx, claim, { reason: "WORKER_LOST", streamed: false }));
     expect(await find(claim.generationId)).toEqual(summary);
     await withTenant(api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, claim.generationId, null));
     expect(await find(claim.generationId)).toBeNull();
@@ -192,7 +192,7 @@ describe("ending a generation", () => {
 
   it("is refused to an attempt that lost its fence, and writes nothing", async () => {
     const first = await claimNew();
-    await asWorker((tx) => requeueRun(tx, first, "WORKER_LOST", false));
+    await asWorker((tx) => requeueRun(tx, first, { reason: "WORKER_LOST", streamed: false }));
     const job = { tenantId: chat.tenantId, generationId: first.generationId, epoch: 1 };
     const second = await asWorker((tx) => claimGeneration(tx, job, uuidv7()));
     expect(second?.fence).toBe(first.fence + 1);
@@ -305,7 +305,7 @@ describe("live events", () => {
     const events = [{ type: "message.delta", data: { delta: "Hel", index: 0 } }] as const;
     const append = (afterSeq: number) => asWorker((tx) => appendEventsFenced(tx, { ...first, afterSeq, events }));
     expect(await append(first.lastSeq)).toBe(true);
-    await asWorker((tx) => requeueRun(tx, first, "WORKER_LOST", true));
+    await asWorker((tx) => requeueRun(tx, first, { reason: "WORKER_LOST", streamed: true }));
     expect(await append(first.lastSeq + 1)).toBe(false);
     expect(await eventTypes(first.generationId)).toEqual([
       "generation.queued",
@@ -320,7 +320,7 @@ describe("live events", () => {
     const delta = (text: string, index: number) => ({ type: "message.delta", data: { delta: text, index } }) as const;
     const events = [delta("a", 0), delta("b", 1)];
     await asWorker((tx) => appendEventsFenced(tx, { ...claim, afterSeq: claim.lastSeq, events }));
-    await asWorker((tx) => requeueRun(tx, claim, "WORKER_LOST", true));
+    await asWorker((tx) => requeueRun(tx, claim, { reason: "WORKER_LOST", streamed: true }));
     expect(await asWorker((tx) => readStreamedText(tx, chat.tenantId, claim.generationId))).toBe("");
     const job = { tenantId: chat.tenantId, generationId: claim.generationId, epoch: 1 };
     const again = await asWorker((tx) => claimGeneration(tx, job, workerId));
@@ -403,7 +403,7 @@ describe("audits", () => {
   it("end with a generation that is cancelled while it waits to run again", async () => {
     const claim = await claimNew();
     await asWorker((tx) => prepareAudit(tx, audit(claim)));
-    await asWorker((tx) => requeueRun(tx, claim, "WORKER_LOST", false));
+    await asWorker((tx) => requeueRun(tx, claim, { reason: "WORKER_LOST", streamed: false }));
     await withTenant(api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, claim.generationId, null));
     expect(await both()).toMatchObject({
       finished: { generationId: claim.generationId, status: "cancelled" },
@@ -454,7 +454,84 @@ describe("dispatching", () => {
 
   it("a run handed back during a drain does not count its attempt", async () => {
     const claim = await claimNew();
-    expect(await asWorker((tx) => requeueRun(tx, claim, "SHUTTING_DOWN", false))).toBe(true);
+    expect(await asWorker((tx) => requeueRun(tx, claim, { reason: "SHUTTING_DOWN", streamed: false }))).toBe(true);
     expect(await generation(claim.generationId)).toMatchObject({ status: "queued", attempts: 0, epoch: 1 });
+  });
+
+  const attempts = (id: string) =>
+    asWorker((tx) => tx.selectFrom("generation_attempts").select("fence").where("generation_id", "=", id).execute());
+
+  it("a run whose provider said when to come back waits until then, without the attempt and without a row of it", async () => {
+    const claim = await claimNew();
+    const before = Date.now();
+    const told = { reason: "PROVIDER_RATE_LIMITED", streamed: false, waitMs: 60_000 } as const;
+    expect(await asWorker((tx) => requeueRun(tx, claim, told))).toBe(true);
+    const row = await generation(claim.generationId);
+    expect(row).toMatchObject({ status: "queued", attempts: 0, epoch: 1 });
+    expect(row!.notBefore!.getTime() - before).toBeGreaterThan(55_000);
+    const [retrying] = (await asWorker((tx) => readEvents(tx, chat.tenantId, claim.generationId, 0, 100))).slice(-1);
+    expect(retrying).toMatchObject({
+      type: "generation.retrying",
+      data: {
+        attempt: 1,
+        errorCode: "PROVIDER_RATE_LIMITED",
+        nextAttemptAt: row!.notBefore!.toISOString(),
+        resetOutput: false,
+      },
+    });
+    expect(await attempts(row!.id)).toEqual([]);
+    const again = await asWorker((tx) =>
+      claimGeneration(tx, { tenantId: chat.tenantId, generationId: row!.id, epoch: 1 }, workerId),
+    );
+    expect(again).toMatchObject({ attempt: 1, fence: 2, toldWaits: 1 });
+  });
+
+  it("a told wait is over once the run is taken from its next worker", async () => {
+    const claim = await claimNew();
+    await asWorker((tx) => requeueRun(tx, claim, { reason: "PROVIDER_UNAVAILABLE", streamed: false, waitMs: 60_000 }));
+    const job = { tenantId: chat.tenantId, generationId: claim.generationId, epoch: 1 };
+    const again = await asWorker((tx) => claimGeneration(tx, job, workerId));
+    await asWorker((tx) => requeueRun(tx, again!, { reason: "WORKER_LOST", streamed: false }));
+    expect(await generation(claim.generationId)).toMatchObject({ notBefore: null, attempts: 1 });
+  });
+});
+
+describe("a generation that failed", () => {
+  const marks = (id: string) =>
+    asWorker((tx) =>
+      tx
+        .selectFrom("generations")
+        .select(["error_fingerprint", "dead_letter"])
+        .where("tenant_id", "=", chat.tenantId)
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow(),
+    );
+  async function failWith(error: Problem | null): Promise<string> {
+    const claim = await claimNew();
+    await asWorker((tx) => endGeneration(tx, { ...ending(claim, "failed", ""), error }));
+    return claim.generationId;
+  }
+
+  it("of its provider or the platform is grouped with its like and waits for an operator", async () => {
+    const first = await marks(await failWith(problem("PROVIDER_UNAVAILABLE", "One.", { upstreamStatus: 503 })));
+    const second = await marks(await failWith(problem("PROVIDER_UNAVAILABLE", "Two.", { upstreamStatus: 503 })));
+    const lost = await marks(await failWith(problem("WORKER_LOST", "Three.")));
+    expect(first).toEqual({ error_fingerprint: expect.stringMatching(/^[0-9a-f]{32}$/), dead_letter: "open" });
+    expect(second).toEqual(first);
+    expect(lost.dead_letter).toBe("open");
+    expect(lost.error_fingerprint).not.toBe(first.error_fingerprint);
+  });
+
+  it("of the client's own mistake is grouped, and no dead letter", async () => {
+    const marked = await marks(await failWith(problem("TOKEN_BUDGET_EXCEEDED", "Too much.")));
+    expect(marked).toEqual({ error_fingerprint: expect.any(String), dead_letter: null });
+  });
+
+  it("after a cancel was accepted is cancelled, and neither grouped nor a dead letter", async () => {
+    const claim = await claimNew();
+    await withTenant(api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, claim.generationId, null));
+    const error = problem("PROVIDER_UNAVAILABLE", "Too late.");
+    await asWorker((tx) => endGeneration(tx, { ...ending(claim, "failed", ""), error }));
+    expect(await marks(claim.generationId)).toEqual({ error_fingerprint: null, dead_letter: null });
   });
 });

@@ -1,12 +1,13 @@
-import type { NewEvent, Problem, TerminalStatus } from "@shiftwork/contracts";
-import type { StageReport, ToolCall } from "@shiftwork/pipeline";
+import { errorFingerprint, type FailurePlace } from "@shiftwork/contracts";
+import type { NewEvent, Problem, ProviderErrorCode, TerminalStatus } from "@shiftwork/contracts";
+import type { ProviderRequest, StageReport, ToolCall } from "@shiftwork/pipeline";
 import { sql } from "kysely";
 import type { AuditPatch, GenerationContext, GenerationRequest } from "../tables.ts";
 import type { Tx } from "../transaction.ts";
 import { bumpChatRevision, lockChat } from "./chat-revision.ts";
 import { appendEvents } from "./generation-events.ts";
 import { deleteGenerationSummary } from "./generation-summaries.ts";
-import { DISPATCH_CHANNEL, findGenerationRequest } from "./generations.ts";
+import { DISPATCH_CHANNEL } from "./generations.ts";
 import { storeReply } from "./messages-of-generations.ts";
 import { finishAudit } from "./prompt-context-audits.ts";
 
@@ -26,6 +27,10 @@ export interface Claim {
   readonly inputMessageId: string;
   readonly deadlineAt: Date;
   readonly request: GenerationRequest;
+  /** The request of an earlier run, to be sent again as it was; `null` = the prompt is assembled. */
+  readonly replay: ProviderRequest | null;
+  /** How often a provider's "wait" gave it back to the line before. */
+  readonly toldWaits: number;
   /** Number of the event that announced the claim; the run's own events go on from it. */
   readonly lastSeq: number;
 }
@@ -39,7 +44,7 @@ export async function claimGeneration(
   job: { readonly tenantId: string; readonly generationId: string; readonly epoch: number },
   workerId: string,
 ): Promise<Claim | null> {
-  const { rows } = await sql<Omit<Claim, "request" | "tenantId" | "lastSeq">>`
+  const { rows } = await sql<Omit<Claim, "request" | "replay" | "tenantId" | "lastSeq">>`
     update generations set
       status = 'running', fence = fence + 1, attempts = attempts + 1, worker_id = ${workerId},
       started_at = coalesce(started_at, now()), first_token_at = null
@@ -48,12 +53,12 @@ export async function claimGeneration(
       and cancel_requested_at is null and deadline_at > now() and chat_id is not null
     returning id as "generationId", chat_id as "chatId", fence, attempts as attempt, action,
       provider_id as "providerId", provider_kind as "providerKind", model, strategy, seed,
-      input_message_id as "inputMessageId", deadline_at as "deadlineAt"
+      input_message_id as "inputMessageId", deadline_at as "deadlineAt", told_waits as "toldWaits"
   `.execute(tx);
   const row = rows[0];
   if (!row) return null;
-  const request = await findGenerationRequest(tx, job.tenantId, job.generationId);
-  if (!request) throw new Error(`generation ${job.generationId} has no stored request`);
+  const stored = await findStoredRequest(tx, job.tenantId, job.generationId);
+  if (!stored) throw new Error(`generation ${job.generationId} has no stored request`);
   await tx
     .insertInto("generation_attempts")
     .values({
@@ -66,7 +71,21 @@ export async function claimGeneration(
     .execute();
   const started: NewEvent = { type: "generation.started", data: { attempt: row.attempt, worker: workerId } };
   const lastSeq = await appendEvents(tx, { tenantId: job.tenantId, generationId: row.generationId, events: [started] });
-  return { ...row, tenantId: job.tenantId, request, lastSeq };
+  return { ...row, ...stored, tenantId: job.tenantId, lastSeq };
+}
+
+async function findStoredRequest(
+  tx: Tx,
+  tenantId: string,
+  id: string,
+): Promise<Pick<Claim, "request" | "replay"> | null> {
+  const row = await tx
+    .selectFrom("generation_contents")
+    .select(["request", "replay"])
+    .where("tenant_id", "=", tenantId)
+    .where("generation_id", "=", id)
+    .executeTakeFirst();
+  return row ?? null;
 }
 
 /** What is known once the prompt is assembled: a reader of a running generation sees it too. */
@@ -152,6 +171,7 @@ export async function endGeneration(
   const ended = await endRow(tx, ending);
   if (!ended) return null;
   const error = ended.status === "failed" ? ending.error : null;
+  if (error) await markFailure(tx, ending, errorFingerprint(error, ended), error);
   const messageId =
     chatId === null
       ? null
@@ -178,16 +198,18 @@ export async function endGeneration(
   return { status: ended.status, messageId };
 }
 
-async function endRow(
-  tx: Tx,
-  ending: Ending,
-): Promise<{ readonly status: TerminalStatus; readonly inputMessageId: string } | null> {
+interface EndedRow extends FailurePlace {
+  readonly status: TerminalStatus;
+  readonly inputMessageId: string;
+}
+
+async function endRow(tx: Tx, ending: Ending): Promise<EndedRow | null> {
   const { expected, usage, error } = ending;
   const guard =
     expected.status === "running"
       ? sql`status = 'running' and fence = ${expected.fence}`
       : sql`status = 'queued' and epoch = ${expected.epoch}`;
-  const { rows } = await sql<{ status: TerminalStatus; inputMessageId: string }>`
+  const { rows } = await sql<EndedRow>`
     update generations set
       status        = case when cancel_requested_at is null then ${ending.status} else 'cancelled' end,
       error         = case when cancel_requested_at is null then ${error}::jsonb end,
@@ -200,9 +222,19 @@ async function endRow(
       stages        = coalesce(${ending.stages}::jsonb, stages),
       finished_at   = now()
     where tenant_id = ${ending.tenantId} and id = ${ending.generationId} and ${guard}
-    returning status, input_message_id as "inputMessageId"
+    returning status, input_message_id as "inputMessageId", provider_kind as "providerKind", model
   `.execute(tx);
   return rows[0] ?? null;
+}
+
+/** Groups it with failures alike; what an operator can act on, unlike a client's own mistake, waits as a dead letter. */
+async function markFailure(tx: Tx, ending: Ending, fingerprint: string, { origin }: Problem): Promise<void> {
+  await tx
+    .updateTable("generations")
+    .set({ error_fingerprint: fingerprint, dead_letter: origin === "client" ? null : "open" })
+    .where("tenant_id", "=", ending.tenantId)
+    .where("id", "=", ending.generationId)
+    .execute();
 }
 
 async function endAttempt(tx: Tx, ending: Ending, status: TerminalStatus): Promise<void> {
@@ -240,37 +272,50 @@ export interface HeldFence {
   readonly fence: number;
 }
 
-/** Why a run goes back into the line: its worker is gone, or shuts down and hands it back with the attempt not counted. */
-export type RequeueReason = "WORKER_LOST" | "SHUTTING_DOWN";
+/** Whose run it was is gone; its worker shuts down; or its provider said when to come back. */
+export type RequeueReason = "WORKER_LOST" | "SHUTTING_DOWN" | ProviderErrorCode;
+
+export interface Requeue {
+  readonly reason: RequeueReason;
+  /** Readers have seen something of the reply, which they are told to throw away. */
+  readonly streamed: boolean;
+  /** Not started again before, in milliseconds from now by the database's clock. Default: at once. */
+  readonly waitMs?: number | null;
+}
 
 /**
- * Puts a run back into the line under a new epoch; false = it ended, was taken, or a cancel was accepted meanwhile.
- * `streamed` = readers have seen text, which they are told to throw away.
+ * Puts a run back into the line under a new epoch; false = it ended, was taken, or a cancel was accepted meanwhile. Only a
+ * lost worker costs an attempt; a provider's "wait" is counted apart.
  */
-export async function requeueRun(tx: Tx, run: HeldFence, reason: RequeueReason, streamed: boolean): Promise<boolean> {
-  const uncounted = reason === "SHUTTING_DOWN" ? 1 : 0;
-  const { rows } = await sql<{ attempts: number }>`
+export async function requeueRun(tx: Tx, run: HeldFence, requeue: Requeue): Promise<boolean> {
+  const { reason, streamed, waitMs = null } = requeue;
+  const [uncounted, toldToWait] = [reason !== "WORKER_LOST", reason !== "WORKER_LOST" && reason !== "SHUTTING_DOWN"];
+  const { rows } = await sql<{ attempts: number; notBefore: Date | null }>`
     update generations set
-      status = 'queued', epoch = epoch + 1, attempts = attempts - ${uncounted}::int, dispatched_at = null, worker_id = null
+      status = 'queued', epoch = epoch + 1, dispatched_at = null, worker_id = null,
+      attempts = attempts - ${uncounted ? 1 : 0}::int, told_waits = told_waits + ${toldToWait ? 1 : 0}::int,
+      not_before = clock_timestamp() + make_interval(secs => ${waitMs}::float8 / 1000)
     where tenant_id = ${run.tenantId} and id = ${run.generationId} and status = 'running' and fence = ${run.fence}
       and cancel_requested_at is null
-    returning attempts
+    returning attempts, not_before as "notBefore"
   `.execute(tx);
   const row = rows[0];
   if (!row) return false;
   await closeAttempt(tx, run, reason);
+  const nextAttemptAt = row.notBefore?.toISOString() ?? null;
   const retrying: NewEvent = {
     type: "generation.retrying",
-    data: { attempt: row.attempts + 1, errorCode: reason, nextAttemptAt: null, resetOutput: streamed },
+    data: { attempt: row.attempts + 1, errorCode: reason, nextAttemptAt, resetOutput: streamed },
   };
   await appendEvents(tx, { tenantId: run.tenantId, generationId: run.generationId, events: [retrying] });
   await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
   return true;
 }
 
+/** An attempt that is given back leaves no row: its number is used again. */
 async function closeAttempt(tx: Tx, run: HeldFence, reason: RequeueReason): Promise<void> {
   const mine = { tenant_id: run.tenantId, generation_id: run.generationId, fence: run.fence };
-  if (reason === "SHUTTING_DOWN") {
+  if (reason !== "WORKER_LOST") {
     await tx
       .deleteFrom("generation_attempts")
       .where((eb) => eb.and(mine))

@@ -49,6 +49,8 @@ export interface GenerationRow {
   readonly inputMessageId: string | null;
   readonly outputMessageId: string | null;
   readonly retryOf: string | null;
+  /** A told wait: not started before. In the past once it was. */
+  readonly notBefore: Date | null;
   readonly createdAt: Date;
   readonly dispatchedAt: Date | null;
   readonly startedAt: Date | null;
@@ -272,6 +274,7 @@ const GENERATION_COLUMNS = [
   "input_message_id as inputMessageId",
   "output_message_id as outputMessageId",
   "retry_of as retryOf",
+  "not_before as notBefore",
   "created_at as createdAt",
   "dispatched_at as dispatchedAt",
   "started_at as startedAt",

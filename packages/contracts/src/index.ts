@@ -1,5 +1,6 @@
 export { chooseSummarizer, type ChosenSummarizer } from "./choose-summarizer.ts";
 export { ERROR_CODES, type ErrorCode, type ProviderErrorCode } from "./error-codes.ts";
+export { errorFingerprint, type FailurePlace } from "./error-fingerprint.ts";
 export {
   GENERATION_STATUSES,
   StreamEvent,

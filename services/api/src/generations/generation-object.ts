@@ -79,7 +79,7 @@ function queueOf(row: GenerationRow): GenerationObject["queue"] {
     waitMs: Math.max(0, leftAt.getTime() - row.createdAt.getTime()),
     attempt: row.attempts,
     maxAttempts: row.maxAttempts,
-    nextAttemptAt: null,
+    nextAttemptAt: row.status === "queued" ? (row.notBefore?.toISOString() ?? null) : null,
   };
 }
 

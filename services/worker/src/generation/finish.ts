@@ -37,7 +37,7 @@ export async function finish(run: Run, outcome: Outcome, deps: RunDependencies):
 async function handBack(run: Run, deps: RunDependencies): Promise<Outcome> {
   const streamed = run.writer.text !== "";
   const handed = await whileDatabaseIsAway(() =>
-    withTenant(deps.db, run.claim.tenantId, (tx) => requeueRun(tx, run.claim, "SHUTTING_DOWN", streamed)),
+    withTenant(deps.db, run.claim.tenantId, (tx) => requeueRun(tx, run.claim, { reason: "SHUTTING_DOWN", streamed })),
   );
   // Refused = a cancel was accepted in the meantime, or the run is not ours any more; ending it tells which.
   return handed ? { kind: "handed_back" } : end(run, "cancelled", null, deps);

@@ -9,7 +9,7 @@ export async function takeOver(tx: Tx, run: HeldRun): Promise<void> {
     return endHeldRun(tx, run, "failed", error);
   }
   const streamed = await readStreamedText(tx, run.tenantId, run.generationId);
-  await requeueRun(tx, run, "WORKER_LOST", streamed !== "");
+  await requeueRun(tx, run, { reason: "WORKER_LOST", streamed: streamed !== "" });
 }
 
 /** Ends a run in its worker's place, with the text the event log still holds. */
