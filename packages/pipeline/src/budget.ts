@@ -42,6 +42,45 @@ export function resolveBudget(
   };
 }
 
+/** The sizes a provider named when it refused a prompt as too long, in its own tokens; `null` = it did not say. */
+export interface ToldSize {
+  readonly limitTokens: number | null;
+  readonly promptTokens: number | null;
+}
+
+/** Without a hint that explains the refusal, the next prompt is this share of the refused one. */
+const SHARE_WITHOUT_A_HINT = 0.75;
+/** Who counted differently once may do so again: this much of a told window stays free. */
+const TOLD_MARGIN = 0.05;
+
+/**
+ * A budget under which the prompt is strictly smaller than the refused one. The told window counts where it explains the
+ * refusal, scaled by how much more the provider counted than we did; else three quarters of the refused prompt. The
+ * reply's reserve stays: when it leaves nothing, the budget is 0.
+ */
+export function tightenBudget(refused: ResolvedBudget, promptTokens: number, told: ToldSize): ResolvedBudget {
+  const { reservedForReply } = refused;
+  const within =
+    told.limitTokens === null ? null : withinToldWindow(reservedForReply, promptTokens, told, told.limitTokens);
+  if (within !== null && within.budgetTokens < promptTokens) return within;
+  const budgetTokens = Math.floor(promptTokens * SHARE_WITHOUT_A_HINT);
+  return { ...refused, budgetTokens, contextLimit: budgetTokens + reservedForReply + refused.margin };
+}
+
+function withinToldWindow(
+  reservedForReply: number,
+  promptTokens: number,
+  told: ToldSize,
+  limitTokens: number,
+): ResolvedBudget {
+  const drift = Math.max(1, (told.promptTokens ?? promptTokens) / promptTokens);
+  const forPrompt = Math.floor(Math.max(0, limitTokens - reservedForReply) / drift);
+  const contextLimit = Math.min(limitTokens, forPrompt + reservedForReply);
+  const margin = Math.ceil(contextLimit * TOLD_MARGIN);
+  const budgetTokens = Math.max(0, contextLimit - reservedForReply - margin);
+  return { contextLimit, reservedForReply, margin, budgetTokens };
+}
+
 function resolveContextLimit(settings: Pick<AssemblySettings, "budget" | "model" | "modelFacts">): number {
   const known = settings.modelFacts.contextLimit;
   const requested = settings.budget.contextLimit;

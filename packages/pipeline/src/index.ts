@@ -16,6 +16,7 @@ export { messagesOfBlocks } from "./audit/messages-of-blocks.ts";
 export {
   readAuditDocument,
   toAuditDocument,
+  toReplayDocument,
   type AuditContent,
   type AuditDocument,
   type AuditOmissions,
@@ -33,7 +34,8 @@ export {
 } from "./audit/prompt-context-audit.ts";
 export { reportAssembly } from "./audit/report.ts";
 export { buildPrompt, runStage, STAGES, type Stage } from "./build-prompt.ts";
-export { resolveBudget, type ResolvedBudget } from "./budget.ts";
+export { resolveBudget, tightenBudget, type ResolvedBudget, type ToldSize } from "./budget.ts";
+export { underTighterBudget } from "./fit-again.ts";
 export {
   LORE_POSITIONS,
   SELECTIVE_LOGICS,

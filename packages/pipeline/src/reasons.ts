@@ -97,6 +97,8 @@ export const DIAGNOSTIC_CODES = [
   "strategy_addition_refused",
   "strategy_over_budget",
   "summary_written",
+  "overflow",
+  "replayed",
 ] as const;
 export type DiagnosticCode = (typeof DIAGNOSTIC_CODES)[number];
 

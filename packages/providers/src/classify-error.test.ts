@@ -34,6 +34,11 @@ const SAMPLES: readonly [number | null, string, string, boolean][] = [
       "Your request exceeded model token limit: 8192",
       "Prompt exceeds max length",
       "context window exceeds limit",
+      "Context size has been exceeded.",
+      "However, the model is loaded with context length of only 4096 tokens, which is not enough.",
+      "Range of input length should be [1, 30720]",
+      "Your input is too long. Max input length is 4096 tokens, but you supplied 5441 tokens.",
+      "Input length of input_ids is `4498` and exceed max_sequence_length: `4096`!",
     ] as const
   ).map((message): [number, string, string, boolean] => [400, openAi({ message, code: null }), CONTEXT, false]),
   [

@@ -15,6 +15,7 @@ import {
   STATUS_OF_CODE,
 } from "./error-signatures.ts";
 import { ProviderError } from "./provider.ts";
+import { readToldSize } from "./told-size.ts";
 
 /** An answer that is not a completion. */
 export interface UpstreamFailure {
@@ -130,6 +131,7 @@ export function classifyError(failure: UpstreamFailure): ProviderError {
     retryable: verdict.retryable,
     ...(failure.status === null ? {} : { status: failure.status }),
     ...(failure.retryAfterMs === null ? {} : { retryAfterMs: failure.retryAfterMs }),
+    ...(verdict.code === "PROVIDER_CONTEXT_LENGTH" ? { toldSize: readToldSize(facts) } : {}),
   });
 }
 

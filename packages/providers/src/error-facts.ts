@@ -1,4 +1,4 @@
-import { isObject, listAt, objectAt, parseJson, textAt, type JsonObject } from "./json-fields.ts";
+import { countAt, isObject, listAt, objectAt, parseJson, textAt, type JsonObject } from "./json-fields.ts";
 
 /** Upstream text is matched up to here, in characters; a message says what it means at its start. */
 const TEXT_LIMIT = 4_096;
@@ -10,6 +10,9 @@ export interface ErrorFacts {
   /** An HTTP status written into the body, else `null`. */
   readonly status: number | null;
   readonly text: string;
+  /** The window and the prompt as llama.cpp states them beside its message, in its tokens. */
+  readonly contextTokens: number | null;
+  readonly promptTokens: number | null;
 }
 
 /**
@@ -19,7 +22,7 @@ export interface ErrorFacts {
 export function readErrorFacts(body: string): ErrorFacts {
   const parsed = parseJson(body);
   const root: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
-  if (!isObject(root)) return { codes: [], status: null, text: body.slice(0, TEXT_LIMIT) };
+  if (!isObject(root)) return { ...NOTHING_SAID, text: body.slice(0, TEXT_LIMIT) };
   const error = objectAt(root, "error") ?? root;
   const inner = objectAt(error, "innererror");
   const values = [error["code"], error["type"], error["status"], inner?.["code"], root["type"]];
@@ -27,8 +30,12 @@ export function readErrorFacts(body: string): ErrorFacts {
     codes: values.filter((value) => typeof value === "string").map((value) => value.toLowerCase()),
     status: values.map(asStatus).find((status) => status !== null) ?? null,
     text: messagesOf(root, error).join("\n").slice(0, TEXT_LIMIT),
+    contextTokens: countAt(error, "n_ctx"),
+    promptTokens: countAt(error, "n_prompt_tokens"),
   };
 }
+
+const NOTHING_SAID: ErrorFacts = { codes: [], status: null, text: "", contextTokens: null, promptTokens: null };
 
 function messagesOf(root: JsonObject, error: JsonObject): string[] {
   const details = listAt(root, "detail").map((entry) => (isObject(entry) ? textAt(entry, "msg") : ""));

@@ -5,6 +5,7 @@
  */
 
 export const CONTEXT_LENGTH_CODES: readonly string[] = [
+  "context_exceeded",
   "context_length_exceeded",
   "context_window_exceeded",
   "contextwindowexceedederror",
@@ -27,7 +28,11 @@ export const CONTEXT_LENGTH_TEXTS: readonly RegExp[] = [
   /exceeds? (?:the |this |your )?(?:model'?s? )?(?:maximum |available |configured )?context (?:length|size|window|limit)/i,
   /exceeded (?:the )?(?:max(?:imum)? )?context (?:length|size|window|limit)/i,
   /context window exceeds/i,
-  /exceeds (?:the )?max_(?:seq|model)_len/i,
+  /exceeds? (?:the )?max_(?:seq|sequence|model)_len/i,
+  /context (?:length|size|window) has been exceeded/i,
+  /loaded with (?:a )?context length of only/i,
+  /range of input length should be/i,
+  /max(?:imum)? input length is/i,
   /(?:greater|longer|larger|more) than (?:the )?(?:max_seq_len|(?:model'?s? )?context (?:length|size|window))/i,
   /but the configured context size is/i,
   /exceeded model token limit/i,
@@ -90,3 +95,44 @@ export const STATUS_OF_CODE: ReadonlyMap<string, number> = new Map([
   ["overloaded_error", 529],
   ["timeout_error", 504],
 ]);
+
+/** How the window's size is named beside "too long", in the provider's tokens. */
+export const TOLD_LIMIT_TEXTS: readonly RegExp[] = [
+  /maximum (?:context|prompt|model) length(?: is| of|:)? ([\d,]{1,12})/i,
+  /with ([\d,]{1,12}) maximum context length/i,
+  /max(?:imum)?(?: allowed)? input length (?:of|is) ([\d,]{1,12})/i,
+  /> ([\d,]{1,12}) maximum/i,
+  /context limit: [\d,]{1,12} \+ [\d,]{1,12} > ([\d,]{1,12})/i,
+  /maximum number of tokens allowed \(([\d,]{1,12})\)/i,
+  /max_seq(?:uence)?_len(?:gth)?:? `?([\d,]{1,12})/i,
+  /(?:configured|available) context size (?:is |\()([\d,]{1,12})/i,
+  /model token limit: ([\d,]{1,12})/i,
+  /prompt cannot exceed ([\d,]{1,12})/i,
+  /must (?:be <=|have less than) ([\d,]{1,12})/i,
+  /context length of only ([\d,]{1,12})/i,
+  /n_ctx: ([\d,]{1,12})/i,
+  /context window of ([\d,]{1,12})/i,
+  /range of input length should be \[\d{1,3}, ?([\d,]{1,12})\]/i,
+  /context (?:length|size) \(([\d,]{1,12})/i,
+  /while limit is ([\d,]{1,12})/i,
+];
+
+/** How the prompt's size is named; sizes that may include the reply's share are not here. */
+export const TOLD_PROMPT_TEXTS: readonly RegExp[] = [
+  /([\d,]{1,12}) in the (?:messages|prompt)/i,
+  /messages resulted in ([\d,]{1,12})/i,
+  /prompt (?:is )?too long: ([\d,]{1,12})/i,
+  /context limit: ([\d,]{1,12}) \+/i,
+  /input token count \(([\d,]{1,12})\)/i,
+  /prompt (?:contains|has) ([\d,]{1,12})/i,
+  /request contains ([\d,]{1,12})/i,
+  /input length ([\d,]{1,12}) exceeds/i,
+  /prompt \(length ([\d,]{1,12})\)/i,
+  /given: ([\d,]{1,12}) and/i,
+  /current length is ([\d,]{1,12})/i,
+  /(?:request|input) \(([\d,]{1,12}) tokens\)/i,
+  /requested tokens \(([\d,]{1,12})\)/i,
+  /keep the first ([\d,]{1,12}) tokens/i,
+  /n_keep: ([\d,]{1,12})/i,
+  /you supplied ([\d,]{1,12})/i,
+];

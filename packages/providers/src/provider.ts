@@ -1,5 +1,5 @@
 import type { ProviderErrorCode } from "@shiftwork/contracts";
-import type { ProviderRequest } from "@shiftwork/pipeline";
+import type { ProviderRequest, ToldSize } from "@shiftwork/pipeline";
 
 /** Where and how to reach a model. `apiKey` is decrypted just before the call and lives no longer than it. */
 export interface ProviderTarget {
@@ -66,11 +66,13 @@ export class ProviderError extends Error {
   readonly status: number | null;
   /** What the provider asked us to wait, when it did. */
   readonly retryAfterMs: number | null;
+  /** Of a prompt that was too long: the sizes the provider named. */
+  readonly toldSize: ToldSize | null;
 
   constructor(
     code: ProviderErrorCode,
     message: string,
-    facts: { retryable: boolean; status?: number; retryAfterMs?: number },
+    facts: { retryable: boolean; status?: number; retryAfterMs?: number; toldSize?: ToldSize },
   ) {
     super(message);
     this.name = "ProviderError";
@@ -78,5 +80,6 @@ export class ProviderError extends Error {
     this.retryable = facts.retryable;
     this.status = facts.status ?? null;
     this.retryAfterMs = facts.retryAfterMs ?? null;
+    this.toldSize = facts.toldSize ?? null;
   }
 }

@@ -209,6 +209,9 @@ const DIAGNOSTICS = {
     const asked = `${model} was asked for a summary (${plural(calls, "call")}${cost})`;
     return errorCode ? `${asked}; it failed: ${readable(errorCode.toLowerCase())}` : `${asked}.`;
   },
+  overflow: ({ promptTokens = 0, budgetTokens = 0, newBudgetTokens = 0 }) =>
+    `The provider found the prompt of ${count(promptTokens)} tokens too long, so it was fitted again, to ${count(newBudgetTokens)} instead of ${count(budgetTokens)}.`,
+  replayed: () => "The request of an earlier run was sent again unchanged; what stands here is of that run.",
   summary_not_smaller: () => "A summary would not have been shorter than what it stands for, so there is none.",
   summary_failed: (detail) => `No summary could be written: ${detail.why ?? "the model did not answer"}.`,
   summary_timeout: () => "The summary took too long, so the messages were dropped instead.",

@@ -29,6 +29,20 @@ export const WorkerConfig = z.object({
   FRAME_BYTES: z.coerce.number().int().positive().default(256).describe("A frame this large leaves at once"),
   PROVIDER_CONNECT_TIMEOUT_MS: milliseconds.default(10_000),
   PROVIDER_IDLE_TIMEOUT_MS: milliseconds.default(120_000).describe("Longest silence of a provider"),
+  PROVIDER_RETRY_BASE_MS: milliseconds
+    .default(500)
+    .describe("Longest first pause before a failed request is sent again; doubles with each further one"),
+  PROVIDER_RETRY_CAP_MS: milliseconds.default(8_000).describe("No pause before another try is drawn from more"),
+  PROVIDER_WAIT_IN_PLACE_MS: milliseconds
+    .default(5_000)
+    .describe("A longer wait that a provider asks for gives the slot back"),
+  PROVIDER_TOLD_WAITS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(100)
+    .default(5)
+    .describe("Waits for which one generation gives its slot back; after that it fails"),
   SUMMARY_TIMEOUT_MS: milliseconds
     .default(30_000)
     .describe("A model-written summary that takes longer is done without"),

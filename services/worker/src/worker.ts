@@ -70,6 +70,13 @@ function runDependencies(deps: WorkerDependencies, activeRuns: ActiveRuns): RunD
       connectTimeoutMs: config.PROVIDER_CONNECT_TIMEOUT_MS,
       idleTimeoutMs: config.PROVIDER_IDLE_TIMEOUT_MS,
     },
+    retry: {
+      baseMs: config.PROVIDER_RETRY_BASE_MS,
+      capMs: config.PROVIDER_RETRY_CAP_MS,
+      longestInPlaceMs: config.PROVIDER_WAIT_IN_PLACE_MS,
+      mostToldWaits: config.PROVIDER_TOLD_WAITS,
+      random: Math.random,
+    },
     summaryTimeoutMs: config.SUMMARY_TIMEOUT_MS,
     frame: { frameMs: config.FRAME_MS, frameBytes: config.FRAME_BYTES },
     plugins: deps.plugins,

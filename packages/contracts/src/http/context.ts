@@ -140,6 +140,8 @@ export const PromptContextAudit = z.object({
   providerRequest: ProviderPayload.nullable(),
   /** Its messages, for display; of a text completion one entry with the `prompt`. */
   providerMessages: z.array(ProviderPayload),
+  /** Requests of this attempt that the provider refused as too long before this one was sent, oldest first. */
+  refusedRequests: z.array(ProviderPayload),
   diagnostics: z.array(DiagnosticObject),
   stages: z.array(Stage),
   usage: Usage,

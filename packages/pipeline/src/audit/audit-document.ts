@@ -35,6 +35,8 @@ export interface AuditDocument extends AssemblyFacts {
   readonly blocks: readonly StoredAuditBlock[];
   /** The body as it is sent, without credentials; `null` when no request could be made. */
   readonly providerRequest: ProviderRequest | null;
+  /** Requests of the same attempt that the provider refused as too long, oldest first; absent = none. */
+  readonly refusedRequests?: readonly ProviderRequest[];
   readonly omitted: AuditOmissions;
 }
 
@@ -44,6 +46,8 @@ export interface AuditContent extends AssemblyFacts {
   readonly blocks: readonly AuditBlock[];
   readonly providerRequest: ProviderRequest | null;
   readonly providerMessages: readonly ProviderMessage[];
+  /** Requests of the same attempt that the provider refused as too long before this one was sent. */
+  readonly refusedRequests: readonly ProviderRequest[];
   readonly omitted: AuditOmissions;
 }
 
@@ -77,14 +81,25 @@ function toStored(block: AuditBlock, request: ProviderRequest | null): StoredAud
 
 /** A stored document → the audit's content, each row with its text again. */
 export function readAuditDocument(document: AuditDocument): AuditContent {
-  const { version: _version, wire = PLAIN_CHAT, blocks, providerRequest, ...facts } = document;
+  const { version: _version, wire = PLAIN_CHAT, refusedRequests = [], blocks, providerRequest, ...facts } = document;
   return {
     ...facts,
     wire,
+    refusedRequests,
     blocks: blocks.map((block) => fromStored(block, providerRequest)),
     providerRequest,
     providerMessages: providerMessages(providerRequest),
   };
+}
+
+/**
+ * The audit of a request that is sent again unchanged: everything of the run that made it, but no stage ran.
+ * `generationId` names that run.
+ */
+export function toReplayDocument(earlier: AuditDocument, generationId: string): AuditDocument {
+  const { refusedRequests: _refused, ...document } = earlier;
+  const replayed: Diagnostic = { code: "replayed", stage: "serialize", detail: { generationId } };
+  return { ...document, stages: [], diagnostics: [replayed, ...earlier.diagnostics] };
 }
 
 function fromStored(stored: StoredAuditBlock, request: ProviderRequest | null): AuditBlock {

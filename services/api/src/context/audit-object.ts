@@ -26,6 +26,7 @@ export async function auditObject(row: AuditRow, showContent: boolean): Promise<
     stages: [...audit.stages],
     diagnostics: audit.diagnostics.map((entry) => ({ ...entry, detail: publicDetail(entry.detail) })),
     providerMessages: audit.providerMessages.map((message) => ({ ...message })),
+    refusedRequests: audit.refusedRequests.map((request) => ({ ...request })),
     targets: audit.targets.map((target) => ({ ...target })),
     contentRestricted: false,
   };
@@ -62,6 +63,7 @@ function withoutContent(audit: PromptContextAudit): PromptContextAudit {
     error: audit.error === null ? null : withoutLabels(audit.error),
     providerRequest: null,
     providerMessages: [],
+    refusedRequests: [],
     targets: audit.targets.map((target) => ({ ...target, providerRequest: null })),
     contentRestricted: true,
   };

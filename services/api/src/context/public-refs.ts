@@ -28,6 +28,7 @@ const DETAIL_KINDS: { readonly [key: string]: IdKind } = {
   duplicateOf: "memory",
   winners: "loreEntry",
   lorebookId: "lorebook",
+  generationId: "generation",
 };
 
 /** A block id with a public id in it: `msg:<uuid>` → `msg:msg_…`. Other ids stay as they are. */

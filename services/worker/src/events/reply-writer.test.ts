@@ -28,7 +28,7 @@ describe("a reply writer", () => {
     writer.writeText("lo ");
     writer.writeText("there");
     expect(writer.text).toBe("Hello there");
-    await writer.close();
+    await writer.settle();
     expect(deltas(batches)).toEqual([
       { delta: "Hel", index: 0 },
       { delta: "lo there", index: 3 },
@@ -40,7 +40,7 @@ describe("a reply writer", () => {
     writer.writeText("a");
     writer.writeText("bcde");
     writer.writeText("f");
-    await writer.close();
+    await writer.settle();
     expect(deltas(batches).map((data) => data.delta)).toEqual(["a", "bcde", "f"]);
   });
 
@@ -50,7 +50,7 @@ describe("a reply writer", () => {
     writer.writeText("b");
     writer.write({ type: "usage.updated", data: { inputTokens: 1, outputTokens: 2 } });
     writer.writeText("c");
-    await writer.close();
+    await writer.settle();
     expect(batches.flat().map((event) => event.type)).toEqual([
       "message.delta",
       "message.delta",
@@ -63,8 +63,8 @@ describe("a reply writer", () => {
     const { batches, writer, onBroken } = collect({ frameBytes: 1, append: () => Promise.resolve(false) });
     writer.writeText("a");
     writer.writeText("b");
-    await writer.close();
-    await writer.close();
+    await writer.settle();
+    await writer.settle();
     expect(batches).toHaveLength(1);
     expect(onBroken).toHaveBeenCalledTimes(1);
   });
@@ -77,7 +77,7 @@ describe("a reply writer", () => {
         async (pieces, frameBytes) => {
           const { batches, writer } = collect({ frameBytes });
           for (const piece of pieces) writer.writeText(piece);
-          await writer.close();
+          await writer.settle();
           let text = "";
           for (const { delta, index } of deltas(batches)) {
             expect(index).toBe(text.length);

@@ -19,8 +19,8 @@ export interface ReplyWriter {
   readonly broken: boolean;
   writeText(delta: string): void;
   write(event: NewEvent): void;
-  /** Writes what is left and waits for it. Safe twice. */
-  close(): Promise<void>;
+  /** Writes what is left and waits for it. */
+  settle(): Promise<void>;
 }
 
 export function createReplyWriter(options: ReplyWriterOptions): ReplyWriter {
@@ -89,7 +89,7 @@ export function createReplyWriter(options: ReplyWriterOptions): ReplyWriter {
       pending.push(event);
       flushSoon();
     },
-    async close() {
+    async settle() {
       flush();
       await writing;
     },

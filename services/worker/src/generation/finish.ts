@@ -7,8 +7,10 @@ import {
   withTenant,
   type Ended,
   type Ending,
+  type Requeue,
   type Usage,
 } from "@shiftwork/db";
+import { inTenant } from "./in-tenant.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
 import { auditOf, contextOf } from "./store-audit.ts";
@@ -16,7 +18,7 @@ import { whileDatabaseIsAway } from "./while-database-is-away.ts";
 
 /** Writes what came of a run: reply, usage, audit and status in one transaction under this attempt's fence. */
 export async function finish(run: Run, outcome: Outcome, deps: RunDependencies): Promise<Outcome> {
-  await run.writer.close();
+  await run.writer.settle();
   // What readers never saw must not be stored: the sweep finds the run and puts it back, or ends it with what they saw.
   if (run.writer.broken) return { kind: "fenced" };
   switch (outcome.kind) {
@@ -27,20 +29,30 @@ export async function finish(run: Run, outcome: Outcome, deps: RunDependencies):
     case "failed":
       return end(run, "failed", outcome.error, deps);
     case "handed_back":
-      return handBack(run, deps);
+      return handBack(run, outcome, { reason: "SHUTTING_DOWN", waitMs: restOfWait(run) }, deps);
+    case "told_to_wait":
+      return handBack(run, outcome, { reason: outcome.errorCode, waitMs: outcome.waitMs }, deps);
     case "fenced":
     case "nothing_to_run":
       return outcome;
   }
 }
 
-async function handBack(run: Run, deps: RunDependencies): Promise<Outcome> {
-  const streamed = run.writer.text !== "";
-  const handed = await whileDatabaseIsAway(() =>
-    withTenant(deps.db, run.claim.tenantId, (tx) => requeueRun(tx, run.claim, { reason: "SHUTTING_DOWN", streamed })),
-  );
+/** Nobody is asked sooner than it said, even by another worker. */
+function restOfWait({ waitEndsAtMs }: Run): number | null {
+  return waitEndsAtMs === null ? null : Math.max(0, waitEndsAtMs - performance.now());
+}
+
+async function handBack(
+  run: Run,
+  outcome: Outcome,
+  requeue: Omit<Requeue, "streamed">,
+  deps: RunDependencies,
+): Promise<Outcome> {
+  const streamed = run.facts.hasBegun;
+  const handed = await inTenant(deps, run.claim.tenantId, (tx) => requeueRun(tx, run.claim, { ...requeue, streamed }));
   // Refused = a cancel was accepted in the meantime, or the run is not ours any more; ending it tells which.
-  return handed ? { kind: "handed_back" } : end(run, "cancelled", null, deps);
+  return handed ? outcome : end(run, "cancelled", null, deps);
 }
 
 async function end(run: Run, status: TerminalStatus, error: Problem | null, deps: RunDependencies): Promise<Outcome> {
@@ -65,13 +77,13 @@ function endAsInternal(run: Run, refused: unknown, deps: RunDependencies): Promi
 function endOnce(run: Run, ending: Ending, deps: RunDependencies): Promise<Ended | null> {
   return withTenant(deps.db, run.claim.tenantId, async (tx) => {
     // A prompt that was assembled and refused is audited too: it is prepared and finished in one go.
-    const unprepared = run.report !== null && !run.auditPrepared ? run.report : null;
-    return endGeneration(tx, ending, unprepared && (() => prepareAudit(tx, auditOf(run.claim, unprepared))));
+    const unprepared = run.prompt !== null && !run.auditPrepared ? run.prompt : null;
+    return endGeneration(tx, ending, unprepared && (() => prepareAudit(tx, auditOf(run.claim, unprepared.document))));
   });
 }
 
 function endingOf(run: Run, status: TerminalStatus, error: Problem | null): Ending {
-  const { claim, facts, report, writer } = run;
+  const { claim, facts, prompt, writer } = run;
   return {
     tenantId: claim.tenantId,
     generationId: claim.generationId,
@@ -84,9 +96,9 @@ function endingOf(run: Run, status: TerminalStatus, error: Problem | null): Endi
     text: writer.text,
     toolCalls: facts.toolCalls,
     firstTokenAt: writer.firstTokenAt,
-    context: report && contextOf(report),
-    stages: report && [...report.stages],
-    anchorMessageId: report && report.anchorId,
+    context: prompt && contextOf(prompt.document),
+    stages: prompt && prompt.document.stages,
+    anchorMessageId: prompt && prompt.anchorId,
     auditPatch: isReported(facts.usage) ? { usage: facts.usage } : {},
   };
 }

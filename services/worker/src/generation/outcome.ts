@@ -1,4 +1,4 @@
-import { problem, type Problem } from "@shiftwork/contracts";
+import { problem, type Problem, type ProviderErrorCode } from "@shiftwork/contracts";
 import { AssemblyInputError } from "@shiftwork/pipeline";
 import { ProviderError } from "@shiftwork/providers";
 import { RunAborted } from "./active-runs.ts";
@@ -10,6 +10,8 @@ export type Outcome =
   | { readonly kind: "failed"; readonly error: Problem }
   /** Given back to the line because this worker shuts down. */
   | { readonly kind: "handed_back" }
+  /** Given back to the line for a wait the provider asked for. */
+  | { readonly kind: "told_to_wait"; readonly errorCode: ProviderErrorCode; readonly waitMs: number }
   /** Somebody else ended or took the run; nothing was written. */
   | { readonly kind: "fenced" }
   /** There was nothing to run: the queue delivers at least once. */
@@ -26,12 +28,29 @@ export class RunFailed extends Error {
   }
 }
 
+/** The provider asked for a wait too long to spend on a slot. */
+export class ToldToWait extends Error {
+  readonly errorCode: ProviderErrorCode;
+  readonly waitMs: number;
+
+  constructor(errorCode: ProviderErrorCode, waitMs: number) {
+    super(errorCode);
+    this.name = "ToldToWait";
+    this.errorCode = errorCode;
+    this.waitMs = waitMs;
+  }
+}
+
 /** Turns whatever stopped a run into its outcome. Unknown errors become INTERNAL and carry nothing of their text. */
 export function outcomeOf(error: unknown): Outcome {
   if (error instanceof RunAborted) return outcomeOfAbort(error);
   if (error instanceof RunFailed) return { kind: "failed", error: error.problem };
+  if (error instanceof ToldToWait) return { kind: "told_to_wait", errorCode: error.errorCode, waitMs: error.waitMs };
   if (error instanceof ProviderError) {
-    const params = error.retryAfterMs === null ? {} : { retryAfterMs: error.retryAfterMs };
+    const params = {
+      ...(error.status === null ? {} : { upstreamStatus: error.status }),
+      ...(error.retryAfterMs === null ? {} : { retryAfterMs: error.retryAfterMs }),
+    };
     // The provider knows better than the code alone whether trying again can help.
     return { kind: "failed", error: { ...problem(error.code, error.message, params), retryable: error.retryable } };
   }

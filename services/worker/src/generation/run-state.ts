@@ -1,11 +1,13 @@
 import { encodeId } from "@shiftwork/contracts";
 import { recordFirstToken, type Claim, type Db, type ProviderRow } from "@shiftwork/db";
-import type { Assembly, AssemblyReport } from "@shiftwork/pipeline";
+import type { Assembly } from "@shiftwork/pipeline";
 import type { LoadedPlugins, Logger } from "@shiftwork/platform";
 import type { CallingSummariser, ProviderTimeouts } from "@shiftwork/providers";
 import { createReplyWriter, type ReplyWriter } from "../events/reply-writer.ts";
 import type { ActiveRun, ActiveRuns } from "./active-runs.ts";
 import { createLiveEvents, type LiveEvents } from "./live-events.ts";
+import type { Prompt } from "./prompt.ts";
+import type { RetryPolicy } from "./retry-policy.ts";
 import { noFactsYet, type ReplyFacts } from "./stream-reply.ts";
 
 export interface RunDependencies {
@@ -14,6 +16,7 @@ export interface RunDependencies {
   readonly activeRuns: ActiveRuns;
   readonly masterKey: Uint8Array;
   readonly timeouts: ProviderTimeouts;
+  readonly retry: RetryPolicy;
   /** For all calls of one model-written summary together. */
   readonly summaryTimeoutMs: number;
   readonly frame: { readonly frameMs: number; readonly frameBytes: number };
@@ -33,8 +36,12 @@ export interface Run {
   /** Who writes summaries for the assembly; null = nobody has to. */
   helper: CallingSummariser | null;
   assembly: Assembly | null;
-  report: AssemblyReport | null;
+  /** As it stood before `shift`: where a tighter budget starts from. */
+  unshifted: Assembly | null;
+  prompt: Prompt | null;
   auditPrepared: boolean;
+  /** While a wait before the next request lasts: its end, by `performance.now()`. */
+  waitEndsAtMs: number | null;
 }
 
 export function beginRun(claim: Claim, active: ActiveRun, deps: RunDependencies): Run {
@@ -70,7 +77,9 @@ export function beginRun(claim: Claim, active: ActiveRun, deps: RunDependencies)
     provider: null,
     helper: null,
     assembly: null,
-    report: null,
+    unshifted: null,
+    prompt: null,
     auditPrepared: false,
+    waitEndsAtMs: null,
   };
 }

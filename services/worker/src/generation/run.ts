@@ -1,11 +1,12 @@
 import { performance } from "node:perf_hooks";
-import { problem, type GenerationJob } from "@shiftwork/contracts";
+import type { GenerationJob } from "@shiftwork/contracts";
 import { claimGeneration, withTenant } from "@shiftwork/db";
 import type { ActiveRun } from "./active-runs.ts";
 import { finish } from "./finish.ts";
-import { outcomeOf, RunFailed, type Outcome } from "./outcome.ts";
+import { outcomeOf, type Outcome } from "./outcome.ts";
 import { beginRun, type Run, type RunDependencies } from "./run-state.ts";
-import { STEPS, type Step } from "./steps.ts";
+import { takeSteps } from "./step.ts";
+import { stepsOf } from "./steps.ts";
 
 /** One job: claim the generation, take the steps in order, finish with what came of them. */
 export async function runGeneration(job: GenerationJob, deps: RunDependencies): Promise<Outcome> {
@@ -19,7 +20,7 @@ export async function runGeneration(job: GenerationJob, deps: RunDependencies): 
     const run = beginRun(claim, active, deps);
     const deadline = abortAtDeadline(run, active, deps);
     try {
-      return await finish(run, await takeSteps(run, deps), deps);
+      return await finish(run, await outcomeOfSteps(run, deps), deps);
     } finally {
       clearTimeout(deadline);
     }
@@ -28,14 +29,9 @@ export async function runGeneration(job: GenerationJob, deps: RunDependencies): 
   }
 }
 
-async function takeSteps(run: Run, deps: RunDependencies): Promise<Outcome> {
+async function outcomeOfSteps(run: Run, deps: RunDependencies): Promise<Outcome> {
   try {
-    for (const step of STEPS) {
-      run.active.signal.throwIfAborted();
-      const startedAt = performance.now();
-      await withinDeadline(step, step.run(run, deps));
-      run.log.debug({ step: step.name, durationMs: Math.round(performance.now() - startedAt) }, "step done");
-    }
+    await takeSteps(stepsOf(run.claim), run, deps);
     return { kind: "completed" };
   } catch (error) {
     // Whatever the abort made fail on its way, the abort is the reason.
@@ -44,23 +40,6 @@ async function takeSteps(run: Run, deps: RunDependencies): Promise<Outcome> {
     if (outcome.kind === "failed" && outcome.error.code === "INTERNAL")
       run.log.error({ err: reason }, "run failed unexpectedly");
     return outcome;
-  }
-}
-
-async function withinDeadline(step: Step, work: Promise<void>): Promise<void> {
-  if (step.deadlineMs === null) return work;
-  const { deadlineMs, name } = step;
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new RunFailed(problem("INTERNAL", `The step ${name} took longer than ${deadlineMs} ms.`))),
-      deadlineMs,
-    );
-  });
-  try {
-    await Promise.race([work, tooLate]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -15,10 +15,12 @@ export interface ReplyFacts {
   usage: Usage;
   finishReason: string | null;
   toolCalls: ToolCall[];
+  /** Text, reasoning or a part of a call has come: nothing is sent again any more. */
+  hasBegun: boolean;
 }
 
 export function noFactsYet(): ReplyFacts {
-  return { usage: NO_USAGE, finishReason: null, toolCalls: [] };
+  return { usage: NO_USAGE, finishReason: null, toolCalls: [], hasBegun: false };
 }
 
 /** Calls the model and passes on what it streams, part by part. Throws what the provider or the abort threw. */
@@ -39,6 +41,7 @@ export async function streamReply(call: {
     if (length > LONGEST_REPLY) {
       throw new ProviderError("PROVIDER_BAD_RESPONSE", "The reply did not come to an end.", { retryable: false });
     }
+    facts.hasBegun ||= part.type === "text" || part.type === "reasoning" || part.type === "tool_call";
     passOn(part, writer, facts);
   }
 }

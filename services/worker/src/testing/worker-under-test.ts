@@ -45,6 +45,7 @@ const FAST = {
   UNCLAIMED_AFTER_MS: 500,
   DEADLINE_GRACE_MS: 200,
   FRAME_MS: 5,
+  PROVIDER_RETRY_BASE_MS: 2,
 } as const satisfies Partial<WorkerConfig>;
 
 export async function openBench(serverUrl: string, redisUrl: string | null): Promise<Bench> {
