@@ -1,3 +1,4 @@
+import type { ProviderRequest } from "@shiftwork/pipeline";
 import { uuidv7 } from "uuidv7";
 import { insertGeneration } from "../queries/generations.ts";
 import { insertTenant } from "../queries/tenants.ts";
@@ -60,11 +61,16 @@ export async function insertTestGeneration(
   db: Db,
   chat: TestChat,
   deadlineMs = 60_000,
-  part: { readonly strategy?: string; readonly request?: Partial<GenerationRequest> } = {},
+  part: {
+    readonly strategy?: string;
+    readonly request?: Partial<GenerationRequest>;
+    /** An earlier run's request, to be sent as it is. */
+    readonly replay?: ProviderRequest;
+  } = {},
 ): Promise<string> {
   const id = uuidv7();
-  await withTenant(db, chat.tenantId, (tx) =>
-    insertGeneration(tx, chat.tenantId, {
+  await withTenant(db, chat.tenantId, async (tx) => {
+    await insertGeneration(tx, chat.tenantId, {
       id,
       chatId: chat.chatId,
       ownerId: null,
@@ -90,7 +96,15 @@ export async function insertTestGeneration(
         expectedHash: null,
         ...part.request,
       },
-    }),
-  );
+    });
+    if (part.replay) {
+      const where = { tenant_id: chat.tenantId, generation_id: id };
+      await tx
+        .updateTable("generation_contents")
+        .set({ replay: part.replay })
+        .where((eb) => eb.and(where))
+        .execute();
+    }
+  });
   return id;
 }
