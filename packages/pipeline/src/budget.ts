@@ -59,23 +59,22 @@ const TOLD_MARGIN = 0.05;
  * reply's reserve stays: when it leaves nothing, the budget is 0.
  */
 export function tightenBudget(refused: ResolvedBudget, promptTokens: number, told: ToldSize): ResolvedBudget {
-  const { reservedForReply } = refused;
-  const within =
-    told.limitTokens === null ? null : withinToldWindow(reservedForReply, promptTokens, told, told.limitTokens);
+  const { limitTokens } = told;
+  const within = limitTokens === null ? null : withinToldWindow(refused, promptTokens, { ...told, limitTokens });
   if (within !== null && within.budgetTokens < promptTokens) return within;
   const budgetTokens = Math.floor(promptTokens * SHARE_WITHOUT_A_HINT);
-  return { ...refused, budgetTokens, contextLimit: budgetTokens + reservedForReply + refused.margin };
+  return { ...refused, budgetTokens, contextLimit: budgetTokens + refused.reservedForReply + refused.margin };
 }
 
 function withinToldWindow(
-  reservedForReply: number,
+  refused: ResolvedBudget,
   promptTokens: number,
-  told: ToldSize,
-  limitTokens: number,
+  told: ToldSize & { readonly limitTokens: number },
 ): ResolvedBudget {
+  const { reservedForReply } = refused;
   const drift = Math.max(1, (told.promptTokens ?? promptTokens) / promptTokens);
-  const forPrompt = Math.floor(Math.max(0, limitTokens - reservedForReply) / drift);
-  const contextLimit = Math.min(limitTokens, forPrompt + reservedForReply);
+  const forPrompt = Math.floor(Math.max(0, told.limitTokens - reservedForReply) / drift);
+  const contextLimit = Math.min(told.limitTokens, refused.contextLimit, forPrompt + reservedForReply);
   const margin = Math.ceil(contextLimit * TOLD_MARGIN);
   const budgetTokens = Math.max(0, contextLimit - reservedForReply - margin);
   return { contextLimit, reservedForReply, margin, budgetTokens };
