@@ -35,7 +35,7 @@ const mostWaiting = { ofTenant: PREVIEWS, inAll: PREVIEWS };
 const previewer = previewsInThread({ databaseUrl: services.databaseUrl, plugins: [], masterKey: null, mostWaiting });
 const app = await createApp({
   db: api.db,
-  queue: { remove: async () => false },
+  queue: { add: async () => {}, remove: async () => false },
   eventLog: { read: async () => [], subscribe: () => () => {}, close: async () => {} },
   streams: createStreamRegistry(),
   logger: createLogger({ level: "error", name: "bench" }),

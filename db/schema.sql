@@ -71,6 +71,20 @@ create policy tenant_isolation on chats for all to public using ((tenant_id = cu
 grant delete, insert, select, update on chats to shiftwork_api;
 grant delete, insert, select, update on chats to shiftwork_worker;
 
+create table dispatch_room (
+  queue text not null,
+  free integer not null,
+  published_at timestamp with time zone not null default now(),
+  constraint dispatch_room_free_check CHECK ((free >= 0)),
+  constraint dispatch_room_pkey PRIMARY KEY (queue)
+) with (fillfactor=50);
+alter table dispatch_room enable row level security;
+alter table dispatch_room force row level security;
+create policy shiftwork_api_room on dispatch_room for all to shiftwork_api using (true) with check (true);
+create policy shiftwork_worker_room on dispatch_room for all to shiftwork_worker using (true) with check (true);
+grant select, update on dispatch_room to shiftwork_api;
+grant select, update on dispatch_room to shiftwork_worker;
+
 create table generation_attempts (
   tenant_id uuid not null,
   generation_id uuid not null,

@@ -41,18 +41,23 @@ export {
   type Requeue,
   type Usage,
 } from "./queries/generation-lifecycle.ts";
+export { giveRoomBack, publishRoom, takeRoom } from "./queries/dispatch-room.ts";
+export { appendUserMessage, attachPendingMessage } from "./queries/waiting-turns.ts";
 export { findGenerationSummary, keepGenerationSummary, type StoredSummary } from "./queries/generation-summaries.ts";
 export {
   CANCEL_CHANNEL,
   countQueued,
   DISPATCH_CHANNEL,
+  findActiveChain,
   findActiveGeneration,
   findGeneration,
-  findGenerationRequest,
+  findGenerationContents,
   insertGeneration,
   listGenerations,
   requestCancel,
+  type ActiveGeneration,
   type CancelOutcome,
+  type GenerationContents,
   type GenerationFilter,
   type GenerationRow,
   type NewGeneration,

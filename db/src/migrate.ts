@@ -6,6 +6,7 @@ import * as createGenerations from "../migrations/0003_create_generations.ts";
 import * as fitContexts from "../migrations/0004_fit_contexts.ts";
 import * as addCharacterSettings from "../migrations/0005_add_character_settings.ts";
 import * as addTurnsThatWait from "../migrations/0006_add_turns_that_wait.ts";
+import * as addDispatchRoom from "../migrations/0007_add_dispatch_room.ts";
 import * as markFailures from "../migrations/0009_mark_failures.ts";
 import { openDatabase } from "./client.ts";
 import { ensureRoles } from "./roles.ts";
@@ -18,6 +19,7 @@ const MIGRATIONS = {
   "0004_fit_contexts": fitContexts,
   "0005_add_character_settings": addCharacterSettings,
   "0006_add_turns_that_wait": addTurnsThatWait,
+  "0007_add_dispatch_room": addDispatchRoom,
   "0009_mark_failures": markFailures,
 } as const satisfies Record<string, Migration>;
 

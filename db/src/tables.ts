@@ -43,6 +43,7 @@ export interface Tables {
   workers: WorkersTable;
   leases: { name: string; holder: string; expires_at: Date };
   queues: { name: string; paused_at: Date | null };
+  dispatch_room: { queue: string; free: number; published_at: Generated<Date> };
 }
 
 interface TenantsTable {

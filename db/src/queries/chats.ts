@@ -3,7 +3,7 @@ import type { ChatSettings } from "../tables.ts";
 import type { Tx } from "../transaction.ts";
 import type { IdPage } from "./characters.ts";
 import { EVENTS_CHANNEL } from "./generation-events.ts";
-import { CANCEL_CHANNEL } from "./generations.ts";
+import { CANCEL_CHANNEL, DISPATCH_CHANNEL } from "./generations.ts";
 
 export interface NewChat {
   readonly id: string;
@@ -128,6 +128,7 @@ async function stopGenerations(tx: Tx, tenantId: string, chatId: string): Promis
       select pg_notify(${CANCEL_CHANNEL}, ${generationId}), pg_notify(${EVENTS_CHANNEL}, ${generationId})
     `.execute(tx);
   }
+  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
   return rows;
 }
 

@@ -7,9 +7,10 @@ import type { Tx } from "../transaction.ts";
 import { bumpChatRevision, lockChat } from "./chat-revision.ts";
 import { appendEvents } from "./generation-events.ts";
 import { deleteGenerationSummary } from "./generation-summaries.ts";
-import { DISPATCH_CHANNEL } from "./generations.ts";
+import { DISPATCH_CHANNEL, findGenerationContents } from "./generations.ts";
 import { storeReply } from "./messages-of-generations.ts";
 import { finishAudit } from "./prompt-context-audits.ts";
+import { releaseSuccessor } from "./waiting-turns.ts";
 
 /** A run a worker holds. `fence` guards every write it makes from here on. */
 export interface Claim {
@@ -50,15 +51,15 @@ export async function claimGeneration(
       started_at = coalesce(started_at, now()), first_token_at = null
     where tenant_id = ${job.tenantId} and id = ${job.generationId}
       and status = 'queued' and epoch = ${job.epoch}
-      and cancel_requested_at is null and deadline_at > now() and chat_id is not null
+      and cancel_requested_at is null and deadline_at > now() and chat_id is not null and blocked_by is null
     returning id as "generationId", chat_id as "chatId", fence, attempts as attempt, action,
       provider_id as "providerId", provider_kind as "providerKind", model, strategy, seed,
       input_message_id as "inputMessageId", deadline_at as "deadlineAt", told_waits as "toldWaits"
   `.execute(tx);
   const row = rows[0];
   if (!row) return null;
-  const stored = await findStoredRequest(tx, job.tenantId, job.generationId);
-  if (!stored) throw new Error(`generation ${job.generationId} has no stored request`);
+  const contents = await findGenerationContents(tx, job.tenantId, job.generationId);
+  if (!contents) throw new Error(`generation ${job.generationId} has no stored request`);
   await tx
     .insertInto("generation_attempts")
     .values({
@@ -71,21 +72,7 @@ export async function claimGeneration(
     .execute();
   const started: NewEvent = { type: "generation.started", data: { attempt: row.attempt, worker: workerId } };
   const lastSeq = await appendEvents(tx, { tenantId: job.tenantId, generationId: row.generationId, events: [started] });
-  return { ...row, ...stored, tenantId: job.tenantId, lastSeq };
-}
-
-async function findStoredRequest(
-  tx: Tx,
-  tenantId: string,
-  id: string,
-): Promise<Pick<Claim, "request" | "replay"> | null> {
-  const row = await tx
-    .selectFrom("generation_contents")
-    .select(["request", "replay"])
-    .where("tenant_id", "=", tenantId)
-    .where("generation_id", "=", id)
-    .executeTakeFirst();
-  return row ?? null;
+  return { ...row, ...contents, tenantId: job.tenantId, lastSeq };
 }
 
 /** What is known once the prompt is assembled: a reader of a running generation sees it too. */
@@ -172,10 +159,11 @@ export async function endGeneration(
   if (!ended) return null;
   const error = ended.status === "failed" ? ending.error : null;
   if (error) await markFailure(tx, ending, errorFingerprint(error, ended), error);
+  const { inputMessageId } = ended;
   const messageId =
-    chatId === null
+    chatId === null || inputMessageId === null
       ? null
-      : await storeReply(tx, { ...ending, chatId, status: ended.status, inputMessageId: ended.inputMessageId });
+      : await storeReply(tx, { ...ending, chatId, status: ended.status, inputMessageId });
   if (messageId !== null && chatId !== null) {
     await tx
       .updateTable("generations")
@@ -194,13 +182,14 @@ export async function endGeneration(
     generationId: ending.generationId,
     events: [terminalEvent(ended.status, messageId, error, ending)],
   });
+  if (chatId !== null) await releaseSuccessor(tx, { ...ending, chatId });
   await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
   return { status: ended.status, messageId };
 }
 
 interface EndedRow extends FailurePlace {
   readonly status: TerminalStatus;
-  readonly inputMessageId: string;
+  readonly inputMessageId: string | null;
 }
 
 async function endRow(tx: Tx, ending: Ending): Promise<EndedRow | null> {

@@ -1,12 +1,14 @@
 import type { GenerationStatus, NewEvent, Problem, TerminalStatus } from "@shiftwork/contracts";
 import { isTerminal } from "@shiftwork/contracts";
-import type { StageReport } from "@shiftwork/pipeline";
+import type { ProviderRequest, StageReport } from "@shiftwork/pipeline";
 import { sql } from "kysely";
-import type { GenerationContext, GenerationRequest } from "../tables.ts";
+import type { GenerationContext, GenerationRequest, PendingMessage } from "../tables.ts";
 import type { Tx } from "../transaction.ts";
+import { lockChat } from "./chat-revision.ts";
 import { appendEvents } from "./generation-events.ts";
 import { deleteGenerationSummary } from "./generation-summaries.ts";
 import { finishAudit } from "./prompt-context-audits.ts";
+import { releaseSuccessor } from "./waiting-turns.ts";
 
 /** Channel that wakes the dispatcher; no payload. */
 export const DISPATCH_CHANNEL = "shiftwork_dispatch";
@@ -23,9 +25,20 @@ export interface NewGeneration {
   readonly model: string;
   readonly strategy: string;
   readonly seed: string;
-  readonly inputMessageId: string;
+  /** Null while the message it answers is pending. */
+  readonly inputMessageId: string | null;
   readonly retryOf: string | null;
   readonly deadlineAt: Date;
+  /** 1 = first, 9 = last, among those of one tenant. Default 5. */
+  readonly priority?: number;
+  /** The chat's newest active generation: this one waits until that has ended. Default: it waits for none. */
+  readonly blockedBy?: string | null;
+  /** The user's message of a turn that waits; it enters the chat when the turn's time comes. */
+  readonly pendingMessage?: PendingMessage | null;
+  /** A request to be sent as it is, without any stage. */
+  readonly replay?: ProviderRequest | null;
+  /** True = the caller has taken room for it and puts it into the queue itself, after the commit. Default false. */
+  readonly dispatched?: boolean;
   readonly metadata: { readonly [key: string]: unknown };
   readonly requestId: string | null;
   readonly request: GenerationRequest;
@@ -51,6 +64,9 @@ export interface GenerationRow {
   readonly retryOf: string | null;
   /** A told wait: not started before. In the past once it was. */
   readonly notBefore: Date | null;
+  readonly priority: number;
+  /** What it waited for, kept when it ended while it waited. */
+  readonly blockedBy: string | null;
   readonly createdAt: Date;
   readonly dispatchedAt: Date | null;
   readonly startedAt: Date | null;
@@ -70,22 +86,42 @@ export interface GenerationRow {
   readonly requestId: string | null;
 }
 
-/** The chat's queued or running generation, if any. Decide under the chat row's lock. */
-export async function findActiveGeneration(
-  tx: Tx,
-  tenantId: string,
-  chatId: string,
-): Promise<Pick<GenerationRow, "id" | "status" | "inputMessageId"> | null> {
+/** The chat's active generation, and the message it answers. */
+export type ActiveGeneration = Pick<GenerationRow, "id" | "status" | "inputMessageId">;
+
+/** The chat's generation that is running or next to run, if any. Decide under the chat row's lock. */
+export async function findActiveGeneration(tx: Tx, tenantId: string, chatId: string): Promise<ActiveGeneration | null> {
   const row = await tx
     .selectFrom("generations")
     .select(["id", "status", "input_message_id as inputMessageId"])
     .where("tenant_id", "=", tenantId)
     .where("chat_id", "=", chatId)
     .where("status", "in", ["queued", "running"])
+    .where("blocked_by", "is", null)
     .executeTakeFirst();
   return row ?? null;
 }
 
+/** As `findActiveGeneration`, with those that wait for it, each behind the one it waits for. */
+export async function findActiveChain(
+  tx: Tx,
+  tenantId: string,
+  chatId: string,
+): Promise<readonly Pick<ActiveGeneration, "id" | "status">[]> {
+  const { rows } = await sql<Pick<ActiveGeneration, "id" | "status">>`
+    with recursive chain as (
+      select id, status, 1 as place from generations
+      where tenant_id = ${tenantId} and chat_id = ${chatId} and status in ('queued', 'running') and blocked_by is null
+      union all
+      select next.id, next.status, chain.place + 1 from chain
+      join generations as next on next.tenant_id = ${tenantId} and next.blocked_by = chain.id and next.status = 'queued'
+    )
+    select id, status from chain order by place
+  `.execute(tx);
+  return rows;
+}
+
+/** Those that wait for another one of their chat count too. */
 export async function countQueued(tx: Tx, tenantId: string): Promise<number> {
   const row = await tx
     .selectFrom("generations")
@@ -96,7 +132,10 @@ export async function countQueued(tx: Tx, tenantId: string): Promise<number> {
   return row.count;
 }
 
-/** The accepted generation: row (= the outbox), content, labels and its first event. The commit wakes the dispatcher. */
+/**
+ * The accepted generation: row (= the outbox), content, labels and its first event. The commit wakes the dispatcher,
+ * unless there is nothing to dispatch.
+ */
 export async function insertGeneration(tx: Tx, tenantId: string, generation: NewGeneration): Promise<void> {
   await tx
     .insertInto("generations")
@@ -114,6 +153,9 @@ export async function insertGeneration(tx: Tx, tenantId: string, generation: New
       input_message_id: generation.inputMessageId,
       retry_of: generation.retryOf,
       deadline_at: generation.deadlineAt,
+      ...(generation.priority === undefined ? {} : { priority: generation.priority }),
+      blocked_by: generation.blockedBy ?? null,
+      dispatched_at: generation.dispatched ? sql<Date>`now()` : null,
       metadata: generation.metadata,
       request_id: generation.requestId,
     })
@@ -125,6 +167,8 @@ export async function insertGeneration(tx: Tx, tenantId: string, generation: New
       generation_id: generation.id,
       chat_id: generation.chatId,
       request: generation.request,
+      pending_message: generation.pendingMessage ?? null,
+      replay: generation.replay ?? null,
     })
     .execute();
   const labels = labelsOf(generation.metadata);
@@ -136,7 +180,7 @@ export async function insertGeneration(tx: Tx, tenantId: string, generation: New
   }
   const queued: NewEvent = { type: "generation.queued", data: { position: null } };
   await appendEvents(tx, { tenantId, generationId: generation.id, events: [queued], first: true });
-  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
+  if (!generation.dispatched && !generation.blockedBy) await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
 }
 
 /** Longest value one can filter by, in UTF-16 code units: a b-tree entry holds some 2,700 bytes. */
@@ -155,14 +199,21 @@ export async function findGeneration(tx: Tx, tenantId: string, id: string): Prom
   return (await selectGenerations(tx, tenantId).where("id", "=", id).executeTakeFirst()) ?? null;
 }
 
-export async function findGenerationRequest(tx: Tx, tenantId: string, id: string): Promise<GenerationRequest | null> {
+export interface GenerationContents {
+  readonly request: GenerationRequest;
+  /** Set = this is sent as it is, without any stage. */
+  readonly replay: ProviderRequest | null;
+}
+
+/** What was asked for; null once the chat is deleted. */
+export async function findGenerationContents(tx: Tx, tenantId: string, id: string): Promise<GenerationContents | null> {
   const row = await tx
     .selectFrom("generation_contents")
-    .select("request")
+    .select(["request", "replay"])
     .where("tenant_id", "=", tenantId)
     .where("generation_id", "=", id)
     .executeTakeFirst();
-  return row?.request ?? null;
+  return row ?? null;
 }
 
 export interface GenerationFilter {
@@ -203,13 +254,17 @@ export type CancelOutcome =
   | { readonly outcome: "finished"; readonly status: TerminalStatus }
   | { readonly outcome: "missing" };
 
-/** Accepts a cancel. One statement decides, so whatever finishes at the same time finds the flag or has ended before it. */
+/**
+ * Accepts a cancel. One statement decides, so whatever finishes at the same time finds the flag or has ended before it.
+ * What waited for a generation that is cancelled here moves up.
+ */
 export async function requestCancel(
   tx: Tx,
   tenantId: string,
   id: string,
   reason: string | null,
 ): Promise<CancelOutcome> {
+  await lockChatOf(tx, tenantId, id);
   const { rows } = await sql<{ status: GenerationStatus; epoch: number; chatId: string | null }>`
     update generations set
       cancel_requested_at = now(),
@@ -230,6 +285,17 @@ export async function requestCancel(
   return { outcome: "cancelled", epoch: accepted.epoch };
 }
 
+/** Chat before generation, as everywhere: what moves up enters the chat under its lock. */
+async function lockChatOf(tx: Tx, tenantId: string, id: string): Promise<void> {
+  const row = await tx
+    .selectFrom("generations")
+    .select("chat_id as chatId")
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (row?.chatId) await lockChat(tx, tenantId, row.chatId);
+}
+
 /** A run that went back into the line may have prepared an audit: that ends with it. What it streamed was taken back. */
 async function endQueued(
   tx: Tx,
@@ -248,6 +314,8 @@ async function endQueued(
     },
   };
   await appendEvents(tx, { tenantId, generationId, events: [cancelled] });
+  if (chatId !== null) await releaseSuccessor(tx, { tenantId, chatId, generationId });
+  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
 }
 
 async function explainRefusal(tx: Tx, tenantId: string, id: string): Promise<CancelOutcome> {
@@ -275,6 +343,8 @@ const GENERATION_COLUMNS = [
   "output_message_id as outputMessageId",
   "retry_of as retryOf",
   "not_before as notBefore",
+  "priority",
+  "blocked_by as blockedBy",
   "created_at as createdAt",
   "dispatched_at as dispatchedAt",
   "started_at as startedAt",

@@ -60,5 +60,29 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+/** What a generation may end with, as whoever waited for it is told. */
+export const GENERATION_ERROR_CODES = [
+  "TOKEN_BUDGET_EXCEEDED",
+  "ASSEMBLY_CHANGED",
+  "TEMPLATE_ERROR",
+  "STRATEGY_REJECTED",
+  "PLUGIN_FAILED",
+  "PROVIDER_NOT_FOUND",
+  "GENERATION_CANCELLED",
+  "DEADLINE_EXCEEDED",
+  "PROVIDER_RATE_LIMITED",
+  "PROVIDER_AUTH_FAILED",
+  "PROVIDER_UNAVAILABLE",
+  "PROVIDER_TIMEOUT",
+  "PROVIDER_STREAM_INTERRUPTED",
+  "PROVIDER_BAD_RESPONSE",
+  "PROVIDER_CONTEXT_LENGTH",
+  "PROVIDER_CONTENT_FILTERED",
+  "PROVIDER_REJECTED_REQUEST",
+  "EMPTY_COMPLETION",
+  "WORKER_LOST",
+  "INTERNAL",
+] as const satisfies readonly ErrorCode[];
+
 /** The codes a generation that ended `failed` may carry: what the pipeline, a provider or the platform decided. */
 export type ProviderErrorCode = Extract<ErrorCode, `PROVIDER_${string}` | "EMPTY_COMPLETION">;

@@ -1,5 +1,5 @@
 export { chooseSummarizer, type ChosenSummarizer } from "./choose-summarizer.ts";
-export { ERROR_CODES, type ErrorCode, type ProviderErrorCode } from "./error-codes.ts";
+export { ERROR_CODES, GENERATION_ERROR_CODES, type ErrorCode, type ProviderErrorCode } from "./error-codes.ts";
 export { errorFingerprint, type FailurePlace } from "./error-fingerprint.ts";
 export {
   GENERATION_STATUSES,
@@ -39,7 +39,11 @@ export {
   DEADLINE_MS,
   GenerationObject,
   GenerationQuery,
+  GenerationWaitQuery,
+  LONGEST_WAIT_SECONDS,
   RetryGeneration,
+  type OnBusy,
+  type RetryMode,
   type Turn,
 } from "./http/generations.ts";
 export { Alive, VersionObject } from "./http/health.ts";

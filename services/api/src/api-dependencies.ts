@@ -7,8 +7,8 @@ import type { StreamRegistry } from "./events/stream-registry.ts";
 /** What the API is made of; `main.ts` opens it, tests bring their own. */
 export interface ApiDependencies {
   readonly db: Db;
-  /** The API only takes waiting jobs out; dispatching is the worker's. */
-  readonly queue: Pick<Queue, "remove">;
+  /** The API takes waiting jobs out, and puts in what nobody has to wait for; all other dispatching is the worker's. */
+  readonly queue: Pick<Queue, "add" | "remove">;
   readonly eventLog: EventLog;
   readonly streams: StreamRegistry;
   readonly logger: Logger;

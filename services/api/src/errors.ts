@@ -75,6 +75,8 @@ export interface ProblemFacts {
   readonly errors?: readonly FieldProblem[];
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
+  /** Default: what is true of the code in general. */
+  readonly retryable?: boolean;
 }
 
 /** Thrown anywhere in a handler; answered as `application/problem+json`. `detail` is ours: no SQL, no upstream text. */
@@ -84,6 +86,7 @@ export class HttpProblem extends Error {
   readonly params: Problem["params"];
   readonly errors: readonly FieldProblem[];
   readonly retryAfterSeconds: number | null;
+  readonly retryable: boolean;
 
   constructor(code: ErrorCode, detail: string, facts: ProblemFacts = {}) {
     super(detail);
@@ -93,6 +96,7 @@ export class HttpProblem extends Error {
     this.params = facts.params ?? {};
     this.errors = facts.errors ?? [];
     this.retryAfterSeconds = facts.retryAfterSeconds ?? null;
+    this.retryable = facts.retryable ?? ERROR_FACTS[code].retryable;
   }
 }
 
@@ -138,6 +142,7 @@ export interface ProblemContext {
 export function problemDetails(error: HttpProblem, context: ProblemContext): ProblemDetails {
   return {
     ...problem(error.code, error.message, error.params),
+    retryable: error.retryable,
     type: `urn:shiftwork:error:${error.code.toLowerCase().replaceAll("_", "-")}`,
     status: error.status,
     instance: context.instance,

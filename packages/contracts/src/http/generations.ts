@@ -81,24 +81,45 @@ export const turnFields = {
 /** Each scalar of a generation's metadata is a row of its own to filter by. */
 const MOST_METADATA = 100;
 
+/** What becomes of a turn whose chat has an active generation: refused, put behind it, or put in its place. */
+const ON_BUSY = ["reject", "queue", "supersede"] as const;
+export type OnBusy = (typeof ON_BUSY)[number];
+
+/** 1 = first, 9 = last, among the tenant's own generations. */
+const PRIORITY = { first: 1, last: 9, default: 5 } as const;
+
 /** Body of `POST /chats/:chatId/generations`. */
 export const CreateGeneration = z.strictObject({
   ...turnFields,
+  onBusy: z.enum(ON_BUSY).default("reject"),
+  priority: z.number().int().min(PRIORITY.first).max(PRIORITY.last).default(PRIORITY.default),
   metadata: Metadata.refine((given) => Object.keys(given).length <= MOST_METADATA, {
     message: `must have at most ${MOST_METADATA} keys`,
   }).default({}),
   deadlineMs: z.number().int().min(DEADLINE_MS.least).max(DEADLINE_MS.most).default(DEADLINE_MS.default),
 });
 export type CreateGeneration = z.infer<typeof CreateGeneration>;
-export type Turn = Omit<CreateGeneration, "metadata" | "deadlineMs">;
+export type Turn = Omit<CreateGeneration, "onBusy" | "priority" | "metadata" | "deadlineMs">;
 
 /** Body of `POST /generations/:generationId/cancel`. */
 export const CancelGeneration = z.strictObject({ reason: z.string().max(1000).optional() }).default({});
 
-/** Body of `POST /generations/:generationId/retry`. `rebuild`: today's data, a new clock, the same seed. */
+/**
+ * Body of `POST /generations/:generationId/retry`. `rebuild`: today's data, a new clock, the same seed. `replay`: the
+ * request in its audit, sent unchanged.
+ */
 export const RetryGeneration = z
-  .strictObject({ mode: z.enum(["rebuild"], { error: 'only "rebuild" is available' }).default("rebuild") })
+  .strictObject({ mode: z.enum(["rebuild", "replay"]).default("rebuild") })
   .default({ mode: "rebuild" });
+export type RetryMode = z.infer<typeof RetryGeneration>["mode"];
+
+/** Longest a caller can have an answer held back until a generation has ended, in seconds. */
+export const LONGEST_WAIT_SECONDS = 60;
+
+export const GenerationWaitQuery = z.strictObject({
+  /** Seconds to wait for its end before answering. */
+  wait: z.coerce.number().int().min(0).max(LONGEST_WAIT_SECONDS).optional(),
+});
 
 export const GenerationQuery = PageQuery.extend({
   status: z.enum(GENERATION_STATUSES).optional(),
@@ -157,6 +178,10 @@ export const GenerationObject = z.object({
     attempt: z.number().int(),
     maxAttempts: z.number().int(),
     nextAttemptAt: Timestamp.nullable(),
+    /** 1 = first, 9 = last, among the tenant's own. */
+    priority: z.number().int(),
+    /** The generation of the same chat it waits for; `null` = none. */
+    blockedBy: publicId("generation").nullable(),
   }),
   timings: z.object({
     queueMs: z.number().nullable(),

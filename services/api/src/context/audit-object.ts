@@ -1,17 +1,27 @@
 import { encodeId, type AuditBlockObject, type PromptContextAudit } from "@shiftwork/contracts";
 import type { AuditRow } from "@shiftwork/db";
-import { fillMissingCounts, promptContextAudit, readAuditDocument, type AuditDocument } from "@shiftwork/pipeline";
+import {
+  fillMissingCounts,
+  promptContextAudit,
+  readAuditDocument,
+  type AuditContent,
+  type AuditDocument,
+} from "@shiftwork/pipeline";
 import { promisify } from "node:util";
 import { inflate } from "node:zlib";
 import { publicBlock, publicDetail, publicStep } from "./public-refs.ts";
 
 const inflateAsync = promisify(inflate);
 
+/** What a stored audit says, texts included. */
+export async function auditContent(row: Pick<AuditRow, "document">): Promise<AuditContent> {
+  const stored = (await inflateAsync(row.document)).toString("utf8");
+  return readAuditDocument(JSON.parse(stored) as AuditDocument);
+}
+
 /** A stored audit as clients see it; without `showContent` every text is left out. */
 export async function auditObject(row: AuditRow, showContent: boolean): Promise<PromptContextAudit> {
-  const stored = (await inflateAsync(row.document)).toString("utf8");
-  const content = readAuditDocument(JSON.parse(stored) as AuditDocument);
-  const audit = promptContextAudit(factsOf(row), content);
+  const audit = promptContextAudit(factsOf(row), await auditContent(row));
   const blocks = fillMissingCounts(audit.blocks, audit.tokenizer.profile, audit.wire).map(
     publicBlock,
   ) as AuditBlockObject[];

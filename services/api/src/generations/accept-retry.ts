@@ -1,42 +1,53 @@
-import { encodeId } from "@shiftwork/contracts";
+import { encodeId, type RetryMode } from "@shiftwork/contracts";
 import {
-  findGenerationRequest,
+  attachPendingMessage,
+  findGenerationContents,
   findMessage,
   findProvider,
   insertGeneration,
   isLastInput,
   readStandingSettings,
+  takeRoom,
+  type ChatRow,
+  type GenerationContents,
   type GenerationRow,
+  type ProviderRow,
   type Tx,
 } from "@shiftwork/db";
 import { uuidv7 } from "uuidv7";
 import { HttpProblem, notFound } from "../errors.ts";
 import { visibleGeneration } from "../routes/visible.ts";
-import { openChat, type AcceptedBy } from "./accept.ts";
+import type { Accepted, AcceptedBy } from "./accept.ts";
+import { enterChat } from "./enter-chat.ts";
+import { replayedRequest } from "./replayed-request.ts";
 import { checkedSettings } from "./resolve-turn.ts";
 import { waitsForReply } from "./waits-for-reply.ts";
 
 /**
- * Accepts another run of a failed or cancelled generation on today's data: the same input message, model and seed, a new
- * clock. Its reply becomes a sibling of the earlier one. Returns the new generation's uuid.
+ * Accepts another run of a failed or cancelled generation: the same input message, model and seed. `rebuild` assembles
+ * it from today's data under a new clock, `replay` sends the request of its audit again. Its reply becomes a sibling of
+ * the earlier one.
  */
-export async function acceptRetry(tx: Tx, by: AcceptedBy, generationId: string): Promise<string> {
+export async function acceptRetry(
+  tx: Tx,
+  by: AcceptedBy,
+  generationId: string,
+  mode: RetryMode = "rebuild",
+): Promise<Accepted> {
   const { caller } = by;
   const { tenantId } = caller;
+  const { chatId } = await visibleGeneration(tx, caller, generationId);
+  if (chatId === null) throw conflict("Its chat was deleted.");
+  const { chat, stopped } = await enterChat(tx, caller, chatId, "reject");
   const earlier = await visibleGeneration(tx, caller, generationId);
-  if (earlier.chatId === null) throw conflict("Its chat was deleted.");
-  const chat = await openChat(tx, caller, earlier.chatId);
-  requireRetryable(await visibleGeneration(tx, caller, generationId));
-  const inputMessageId = await requireLastInput(tx, tenantId, chat.id, earlier.inputMessageId);
-  const stored = await findGenerationRequest(tx, tenantId, earlier.id);
-  if (!stored) throw conflict("Its request is not stored any more.");
+  requireRetryable(earlier);
   const provider = await findProvider(tx, tenantId, earlier.providerId);
   if (!provider) throw notFound("provider");
   const now = new Date();
-  const request = { ...stored, now: now.toISOString(), expectedHash: null };
-  const standing = await readStandingSettings(tx, tenantId, chat);
-  checkedSettings({ request, row: earlier, ...standing, provider }, by.strategies);
+  const contents = await contentsOf(tx, by, { chat, earlier, provider, mode, now });
+  const inputMessageId = await findInput(tx, tenantId, chat.id, earlier);
   const id = uuidv7();
+  const dispatched = by.handsOver === true && (await takeRoom(tx, tenantId));
   await insertGeneration(tx, tenantId, {
     id,
     chatId: chat.id,
@@ -50,11 +61,13 @@ export async function acceptRetry(tx: Tx, by: AcceptedBy, generationId: string):
     inputMessageId,
     retryOf: earlier.id,
     deadlineAt: new Date(now.getTime() + earlier.deadlineAt.getTime() - earlier.createdAt.getTime()),
+    priority: earlier.priority,
+    dispatched,
     metadata: { ...earlier.metadata },
     requestId: by.requestId,
-    request,
+    ...contents,
   });
-  return id;
+  return { id, dispatched, stopped };
 }
 
 function requireRetryable({ id, status }: GenerationRow): void {
@@ -62,6 +75,37 @@ function requireRetryable({ id, status }: GenerationRow): void {
   throw new HttpProblem("GENERATION_ALREADY_FINISHED", "Only a failed or cancelled generation can be retried.", {
     params: { generationId: encodeId("generation", id), status },
   });
+}
+
+interface Retry {
+  readonly chat: ChatRow;
+  readonly earlier: GenerationRow;
+  readonly provider: ProviderRow;
+  readonly mode: RetryMode;
+  readonly now: Date;
+}
+
+async function contentsOf(
+  tx: Tx,
+  { caller: { tenantId }, strategies }: AcceptedBy,
+  { chat, earlier, provider, mode, now }: Retry,
+): Promise<GenerationContents> {
+  const stored = await findGenerationContents(tx, tenantId, earlier.id);
+  if (!stored) throw conflict("Its request is not stored any more.");
+  if (mode === "replay") {
+    const replay = stored.replay ?? (await replayedRequest(tx, tenantId, chat.id, earlier.id));
+    return { request: stored.request, replay };
+  }
+  const request = { ...stored.request, now: now.toISOString(), expectedHash: null };
+  checkedSettings({ request, row: earlier, ...(await readStandingSettings(tx, tenantId, chat)), provider }, strategies);
+  return { request, replay: null };
+}
+
+/** A turn that ended while it waited never had its message in the chat: that takes its place now. */
+async function findInput(tx: Tx, tenantId: string, chatId: string, earlier: GenerationRow): Promise<string> {
+  const { inputMessageId } = earlier;
+  const attached = inputMessageId ?? (await attachPendingMessage(tx, tenantId, chatId, earlier.id));
+  return requireLastInput(tx, tenantId, chatId, attached);
 }
 
 /** The reply takes the place right behind its input; when the chat has moved on, that place is taken. */

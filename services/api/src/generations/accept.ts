@@ -1,42 +1,46 @@
-import { type CreateGeneration } from "@shiftwork/contracts";
-import {
-  appendMessages,
-  countQueued,
-  findChatLocked,
-  insertGeneration,
-  readTenantLimits,
-  type ChatRow,
-  type Tx,
-} from "@shiftwork/db";
-import type { ContextStrategyRegistry } from "@shiftwork/pipeline";
+import type { CreateGeneration } from "@shiftwork/contracts";
+import { appendUserMessage, insertGeneration, takeRoom, type StoppedGeneration, type Tx } from "@shiftwork/db";
+import { defaultSeed, type ContextStrategyRegistry } from "@shiftwork/pipeline";
 import { uuidv7 } from "uuidv7";
 import type { Caller } from "../auth/caller.ts";
-import { HttpProblem, notFound } from "../errors.ts";
-import { requireIdleChat } from "./require-idle-chat.ts";
+import { fieldProblem } from "../errors.ts";
+import { enterChat, type Entry } from "./enter-chat.ts";
 import { resolveTurn, type ResolvedTurn } from "./resolve-turn.ts";
 
 export interface AcceptedBy {
   readonly caller: Caller;
   readonly requestId: string;
   readonly strategies: ContextStrategyRegistry;
+  /** True = the caller calls `handOver` after the commit, so what nobody has to wait for may skip the dispatcher. */
+  readonly handsOver?: boolean;
 }
 
-/**
- * Accepts a turn in the caller's transaction: user message and generation row (= the outbox) commit together. Returns the
- * generation's uuid.
- */
+export interface Accepted {
+  /** The generation's uuid. */
+  readonly id: string;
+  /** It counts as dispatched: to be put into the queue after the commit. */
+  readonly dispatched: boolean;
+  /** Cancelled for it while they waited: to be taken out of the queue after the commit. */
+  readonly stopped: readonly StoppedGeneration[];
+}
+
+/** Accepts a turn in the caller's transaction: user message and generation row (= the outbox) commit together. */
 export async function acceptGeneration(
   tx: Tx,
   by: AcceptedBy,
   chatId: string,
   body: CreateGeneration,
-): Promise<string> {
+): Promise<Accepted> {
   const { caller } = by;
   const now = new Date();
-  const chat = await openChat(tx, caller, chatId);
-  const turn = await resolveTurn(tx, { caller, strategies: by.strategies, now }, chat, body);
-  const inputMessageId = await storeInput(tx, caller, chat, turn);
+  requireSameChatLater(body);
+  const entry = await enterChat(tx, caller, chatId, body.onBusy);
+  requireOwnMessage(body, entry);
+  const { chat, predecessorId, stopped } = entry;
+  const turn = await resolveTurn(tx, { caller, strategies: by.strategies, now }, chat, withSeed(body, entry));
+  const input = await placeInput(tx, caller, entry, turn);
   const id = uuidv7();
+  const dispatched = predecessorId === null && by.handsOver === true && (await takeRoom(tx, caller.tenantId));
   await insertGeneration(tx, caller.tenantId, {
     id,
     chatId: chat.id,
@@ -47,53 +51,45 @@ export async function acceptGeneration(
     model: turn.model,
     strategy: turn.strategy,
     seed: turn.seed,
-    inputMessageId,
+    ...input,
     retryOf: null,
     deadlineAt: new Date(now.getTime() + body.deadlineMs),
+    priority: body.priority,
+    blockedBy: predecessorId,
+    dispatched,
     metadata: body.metadata,
     requestId: by.requestId,
     request: turn.request,
   });
-  return id;
+  return { id, dispatched, stopped };
 }
 
-/** The chat, locked, idle, and with room for it in the tenant's queue. */
-export async function openChat(tx: Tx, caller: Caller, chatId: string): Promise<ChatRow> {
-  const chat = await findChatLocked(tx, caller.tenantId, chatId, caller.ownerId);
-  if (!chat) throw notFound("chat");
-  await requireIdleChat(tx, caller.tenantId, chat.id);
-  await requireRoomInQueue(tx, caller.tenantId);
-  return chat;
+/** A turn that may wait, or ends what another writes, cannot promise what the chat will look like. */
+function requireSameChatLater({ assembly, onBusy }: CreateGeneration): void {
+  if (assembly === undefined || onBusy === "reject") return;
+  const text = `A preview's promise cannot be kept with onBusy "${onBusy}": the chat may change before the turn's time comes.`;
+  const fix = 'Leave assembly out, or use onBusy "reject".';
+  throw fieldProblem("VALIDATION_FAILED", "/assembly", text, fix);
 }
 
-async function requireRoomInQueue(tx: Tx, tenantId: string): Promise<void> {
-  const { maxQueued } = await readTenantLimits(tx, tenantId);
-  if ((await countQueued(tx, tenantId)) < maxQueued) return;
-  throw new HttpProblem("QUEUE_FULL", "Too many generations of this tenant are waiting; try again.", {
-    params: { maxQueued },
-    retryAfterSeconds: 5,
-  });
+/** Behind a reply that is not there yet, there is nothing to answer but a message of one's own. */
+function requireOwnMessage({ message, onBusy }: CreateGeneration, { predecessorId }: Entry): void {
+  if (message !== undefined || onBusy !== "queue" || predecessorId === null) return;
+  const text = "A turn that waits for another one needs a message of its own.";
+  const fix = 'Send a message, or have the last one answered anew with onBusy "supersede".';
+  throw fieldProblem("VALIDATION_FAILED", "/message", text, fix, "required");
 }
 
-/** The message that is answered: the new one, stored, or the one that stands there already. */
-async function storeInput(tx: Tx, caller: Caller, chat: ChatRow, turn: ResolvedTurn): Promise<string> {
-  if (turn.inputMessageId !== null) return turn.inputMessageId;
-  const id = uuidv7();
-  await appendMessages(tx, caller.tenantId, chat.id, [
-    {
-      id,
-      role: "user",
-      content: turn.draft?.content ?? "",
-      name: turn.draft?.name ?? null,
-      toolCalls: [],
-      toolCallId: null,
-      pinned: false,
-      hidden: false,
-      meta: {},
-      variant: 0,
-      alternatives: [],
-      createdAt: null,
-    },
-  ]);
-  return id;
+/** The message a turn hangs on is not there yet when it waits: the one it waits for makes its seed its own. */
+function withSeed(body: CreateGeneration, { chat, predecessorId }: Entry): CreateGeneration {
+  if (body.message === undefined || body.seed !== undefined || predecessorId === null) return body;
+  return { ...body, seed: defaultSeed(chat.id, predecessorId) };
+}
+
+/** The message that is answered: one that stands there already, or the new one, stored, or pending while the turn waits. */
+async function placeInput(tx: Tx, { tenantId }: Caller, { chat, predecessorId }: Entry, turn: ResolvedTurn) {
+  const { inputMessageId, draft } = turn;
+  if (draft === null) return { inputMessageId, pendingMessage: null };
+  if (predecessorId !== null) return { inputMessageId: null, pendingMessage: draft };
+  return { inputMessageId: await appendUserMessage(tx, tenantId, chat.id, draft), pendingMessage: null };
 }

@@ -80,6 +80,8 @@ function queueOf(row: GenerationRow): GenerationObject["queue"] {
     attempt: row.attempts,
     maxAttempts: row.maxAttempts,
     nextAttemptAt: row.status === "queued" ? (row.notBefore?.toISOString() ?? null) : null,
+    priority: row.priority,
+    blockedBy: row.status === "queued" ? idOrNull("generation", row.blockedBy) : null,
   };
 }
 

@@ -1,5 +1,5 @@
 import { encodeId } from "@shiftwork/contracts";
-import { findActiveGeneration, type GenerationRow, type Tx } from "@shiftwork/db";
+import { findActiveGeneration, type ActiveGeneration, type Tx } from "@shiftwork/db";
 import { HttpProblem } from "../errors.ts";
 
 /**
@@ -8,7 +8,7 @@ import { HttpProblem } from "../errors.ts";
  */
 export async function requireIdleChat(tx: Tx, tenantId: string, chatId: string): Promise<void> {
   const active = await findActiveGeneration(tx, tenantId, chatId);
-  if (active) throw busy(active);
+  if (active) throw chatBusy(active);
 }
 
 /** As `requireIdleChat`, but only when this message is the one being answered. */
@@ -18,10 +18,10 @@ export async function requireNotBeingAnswered(
   message: { readonly id: string; readonly chatId: string },
 ): Promise<void> {
   const active = await findActiveGeneration(tx, tenantId, message.chatId);
-  if (active?.inputMessageId === message.id) throw busy(active);
+  if (active?.inputMessageId === message.id) throw chatBusy(active);
 }
 
-function busy({ id, status }: Pick<GenerationRow, "id" | "status">): HttpProblem {
+export function chatBusy({ id, status }: Pick<ActiveGeneration, "id" | "status">): HttpProblem {
   return new HttpProblem("CHAT_BUSY", "The chat has an active generation; wait for it or cancel it.", {
     params: { generationId: encodeId("generation", id), status },
   });

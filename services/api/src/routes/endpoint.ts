@@ -40,6 +40,8 @@ export interface Endpoint<Query = unknown, Body = unknown, Result = unknown> {
   readonly statuses: readonly [number, ...number[]];
   /** Also answers as `text/event-stream`. */
   readonly streams?: boolean;
+  /** Holds its answer back until the generation has ended when `Prefer: wait` asks for it; then how it failed is told. */
+  readonly waits?: boolean;
   /** Schema of a multipart form; the handler reads and checks it, because it holds a file. */
   readonly form?: z.ZodType;
   /** What can go wrong besides what can go wrong everywhere. */

@@ -56,7 +56,8 @@ test.each(listed)("%s is described: path parameters, success, problems, security
   expect(operation?.responses["400"]?.content).toHaveProperty(["application/problem+json"]);
   expect(operation?.security).toEqual(endpoint.scope === "public" ? [] : [{ apiKey: [] }]);
   expect(operation?.requestBody === undefined).toBe((endpoint.body ?? endpoint.form) === undefined);
-  if (endpoint.streams) expect(Object.keys(operation?.responses["200"]?.content ?? {})).toEqual(["text/event-stream"]);
+  const types = Object.keys(operation?.responses["200"]?.content ?? {});
+  if (endpoint.streams) expect(types).toEqual([...(endpoint.waits ? ["application/json"] : []), "text/event-stream"]);
   const headers = (operation?.parameters ?? []).filter((parameter) => parameter.in === "header");
   const once = headers.find((parameter) => parameter.name === "idempotency-key");
   expect(once !== undefined).toBe(endpoint.errors.includes("IDEMPOTENCY_KEY_REUSED"));

@@ -1,4 +1,4 @@
-import { GenerationStreamEvent, ProblemDetails, type ErrorCode } from "@shiftwork/contracts";
+import { GENERATION_ERROR_CODES, GenerationStreamEvent, ProblemDetails, type ErrorCode } from "@shiftwork/contracts";
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, FastifySchemaCompiler } from "fastify";
 import { z } from "zod";
 import type { ApiDependencies } from "../api-dependencies.ts";
@@ -21,6 +21,12 @@ const SENT_HEADERS = {
   },
   match: {
     "if-match": z.string().optional().describe("ETag of what is to be changed; 412 when it has changed since"),
+  },
+  wait: {
+    prefer: z
+      .string()
+      .optional()
+      .describe("wait=N: answer when the generation has ended, after N seconds at the latest"),
   },
   resume: {
     "last-event-id": z.string().optional().describe("Number of the last event that arrived; wins over `after`"),
@@ -102,6 +108,7 @@ function headersOf(endpoint: Endpoint): z.ZodRawShape {
     ...(endpoint.scope === "public" ? {} : SENT_HEADERS.owner),
     ...(makes ? SENT_HEADERS.once : {}),
     ...(endpoint.errors.includes("PRECONDITION_FAILED") ? SENT_HEADERS.match : {}),
+    ...(endpoint.waits ? SENT_HEADERS.wait : {}),
     ...(endpoint.streams && endpoint.result === null ? SENT_HEADERS.resume : {}),
   };
 }
@@ -117,7 +124,9 @@ function successes(endpoint: Endpoint): Record<number, unknown> {
       result === null ? z.null().describe("No content") : { description: "Success", content: json },
     ]),
   );
-  return streams ? { ...answers, 200: { description: "Its events, to the last one", content: stream } } : answers;
+  if (!streams) return answers;
+  const ended = statuses.includes(200) ? json : {};
+  return { ...answers, 200: { description: "Its events, to the last one", content: { ...ended, ...stream } } };
 }
 
 /** What an endpoint may answer because of its kind; its own list names only what it decides itself. */
@@ -132,6 +141,7 @@ function impliedErrors(endpoint: Endpoint): readonly ErrorCode[] {
     ...(endpoint.scope === "public" ? [] : (["UNAUTHENTICATED", "INSUFFICIENT_SCOPE"] as const)),
     ...(readsBody ? (["INVALID_JSON", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const) : []),
     ...(makes ? (["IDEMPOTENCY_IN_PROGRESS"] as const) : []),
+    ...(endpoint.waits ? GENERATION_ERROR_CODES : []),
   ];
 }
 

@@ -1,7 +1,14 @@
 import { ALL_TENANT_SCOPES, encodeId, ProblemDetails } from "@shiftwork/contracts";
 import { insertApiKey, insertProvider, insertTenant, openDatabase, withTenant, type Database } from "@shiftwork/db";
 import { openTestDatabase } from "@shiftwork/db/testing";
-import { createLogger, loadPlugins, openPostgresEventLog, type LoadedPlugins, type Logger } from "@shiftwork/platform";
+import {
+  createLogger,
+  loadPlugins,
+  openPostgresEventLog,
+  type LoadedPlugins,
+  type Logger,
+  type QueuedJob,
+} from "@shiftwork/platform";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { uuidv7 } from "uuidv7";
 import { expect } from "vitest";
@@ -33,7 +40,7 @@ export interface CallAnswer {
   readonly headers: LightMyRequestResponse["headers"];
 }
 
-/** The API on a database of its own; the queue only remembers what was taken out of it. */
+/** The API on a database of its own; the queue only remembers what was put into it and taken out. */
 export interface ApiUnderTest {
   readonly url: string;
   readonly app: FastifyInstance;
@@ -41,6 +48,7 @@ export interface ApiUnderTest {
   readonly admin: Database;
   readonly worker: Database;
   readonly streams: StreamRegistry;
+  readonly addedJobs: readonly QueuedJob[];
   readonly removedJobs: { readonly generationId: string; readonly epoch: number }[];
   newTenant(limits?: { readonly maxQueued?: number }): Promise<TestTenant>;
   newKey(tenantId: string, facts: { scopes?: readonly string[]; ownerId?: string; expiresAt?: Date }): Promise<string>;
@@ -65,10 +73,14 @@ export async function openApi(
   const eventLog = await openPostgresEventLog(database);
   const streams = createStreamRegistry();
   const removedJobs: { generationId: string; epoch: number }[] = [];
+  const addedJobs: QueuedJob[] = [];
   const plugins = options.plugins ?? (await loadPlugins([]));
   const app = await createApp({
     db: database.db,
-    queue: { remove: async ({ generationId, epoch }) => removedJobs.push({ generationId, epoch }) > 0 },
+    queue: {
+      add: async (jobs) => void addedJobs.push(...jobs),
+      remove: async ({ generationId, epoch }) => removedJobs.push({ generationId, epoch }) > 0,
+    },
     eventLog,
     streams,
     logger: loggerFor(options.onLogLine),
@@ -87,6 +99,7 @@ export async function openApi(
     admin,
     worker,
     streams,
+    addedJobs,
     removedJobs,
     newKey,
     newTenant: (limits = {}) => insertTestTenant(admin, limits),

@@ -1,4 +1,4 @@
-import { findUndispatched, markDispatched, type Db } from "@shiftwork/db";
+import { findUndispatched, markDispatched, publishRoom, type Db } from "@shiftwork/db";
 import type { Queue } from "@shiftwork/platform";
 
 export interface DispatcherOptions {
@@ -14,6 +14,8 @@ export interface DispatcherOptions {
  * the same job id again, which the queue ignores.
  */
 export async function dispatch(options: DispatcherOptions): Promise<number> {
+  // While nobody waits, the API hands out what is free.
+  if (!(await publishRoom(options.db, options))) return 0;
   const next = await findUndispatched(options.db, options);
   if (next.length === 0) return 0;
   await options.queue.add(next.map((generation) => ({ ...generation, priority: 1 })));

@@ -57,7 +57,7 @@ function open(url: string): Database {
 async function appOn(database: Database, readiness = () => checkReadiness(database)): Promise<FastifyInstance> {
   const app = await createApp({
     db: database.db,
-    queue: { remove: async () => false },
+    queue: { add: async () => {}, remove: async () => false },
     eventLog: { read: async () => [], subscribe: () => () => {}, close: async () => {} },
     streams: createStreamRegistry(),
     logger: createLogger({ level: "silent", name: "test" }),

@@ -1,0 +1,75 @@
+import { sql } from "kysely";
+import type { Db, Tx } from "../transaction.ts";
+import { undoDispatch, type Undispatched } from "./dispatch.ts";
+import { DISPATCH_CHANNEL } from "./generations.ts";
+
+/**
+ * Says how many more generations fit into the window, 0 while anybody waits, and returns whether anybody does. Locked
+ * before it is counted: what was taken from the room before is committed and counted, what comes after sees the new room.
+ */
+export async function publishRoom(
+  db: Db,
+  window: { readonly windowRatio: number; readonly deadAfterMs: number },
+): Promise<boolean> {
+  return db.transaction().execute(async (tx) => {
+    // Nothing is lost with it: a room that a crash takes back is published again by the next pass.
+    await sql`set local synchronous_commit = off`.execute(tx);
+    await sql`select from dispatch_room where queue = 'default' for update`.execute(tx);
+    const { rows } = await sql<{ waiting: boolean; free: number }>`
+      with in_flight as (
+        select count(*)::int as count from generations
+        where status = 'running' or (status = 'queued' and dispatched_at is not null)
+      ),
+      slots as (
+        select coalesce(sum(slots), 0)::int as count from workers
+        where heartbeat_at > now() - make_interval(secs => ${window.deadAfterMs / 1000})
+      )
+      select
+        exists (
+          select from generations where status = 'queued' and dispatched_at is null and blocked_by is null
+        ) as waiting,
+        greatest(0, ceil(slots.count * ${window.windowRatio}::float8) - in_flight.count)::int as free
+      from in_flight, slots
+    `.execute(tx);
+    const { waiting, free } = rows[0] ?? { waiting: true, free: 0 };
+    const room = waiting ? 0 : free;
+    await sql`
+      update dispatch_room set free = ${room}, published_at = now()
+      where queue = 'default' and (free <> ${room} or published_at < now() - interval '1 second')
+    `.execute(tx);
+    return waiting;
+  });
+}
+
+/**
+ * Takes room for one generation of the tenant; false = there is none: somebody waits, the tenant is at its cap or
+ * paused, the queue is paused, or no leader has said anything for five seconds. Never waits: whoever finds the room
+ * locked leaves the choice to the dispatcher. Held till the commit, so call it late, and insert in the same transaction.
+ */
+export async function takeRoom(tx: Tx, tenantId: string): Promise<boolean> {
+  const locked = await sql`
+    select from dispatch_room
+    where queue = 'default' and free > 0 and published_at > now() - interval '5 seconds'
+      and not exists (select from queues where paused_at is not null)
+    for update skip locked
+  `.execute(tx);
+  if (locked.rows.length === 0) return false;
+  // A statement of its own: it sees what was committed up to the lock, so two turns cannot both be the last under the cap.
+  const { numAffectedRows } = await sql`
+    update dispatch_room set free = free - 1
+    where queue = 'default' and exists (
+      select from tenants
+      where id = ${tenantId} and paused_at is null and max_concurrency > (
+        select count(*) from generations
+        where tenant_id = ${tenantId} and (status = 'running' or (status = 'queued' and dispatched_at is not null))
+      )
+    )
+  `.execute(tx);
+  return Number(numAffectedRows ?? 0) === 1;
+}
+
+/** Leaves to the dispatcher what took room and was not taken by the queue. Under a new epoch: perhaps the queue has it after all. */
+export async function giveRoomBack(tx: Tx, generation: Undispatched): Promise<void> {
+  await undoDispatch(tx, generation);
+  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
+}
