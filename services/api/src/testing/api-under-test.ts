@@ -12,6 +12,7 @@ import {
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { uuidv7 } from "uuidv7";
 import { expect } from "vitest";
+import type { ApiDependencies } from "../api-dependencies.ts";
 import { createApp } from "../app.ts";
 import { makeApiKey } from "../auth/api-key.ts";
 import { previewsHere, type Previewer } from "../preview/previewer.ts";
@@ -40,7 +41,7 @@ export interface CallAnswer {
   readonly headers: LightMyRequestResponse["headers"];
 }
 
-/** The API on a database of its own; the queue only remembers what was put into it and taken out. */
+/** The API on a database of its own; unless it is given a queue, that only remembers what was taken out of it. */
 export interface ApiUnderTest {
   readonly url: string;
   readonly app: FastifyInstance;
@@ -48,7 +49,6 @@ export interface ApiUnderTest {
   readonly admin: Database;
   readonly worker: Database;
   readonly streams: StreamRegistry;
-  readonly addedJobs: readonly QueuedJob[];
   readonly removedJobs: { readonly generationId: string; readonly epoch: number }[];
   newTenant(limits?: { readonly maxQueued?: number }): Promise<TestTenant>;
   newKey(tenantId: string, facts: { scopes?: readonly string[]; ownerId?: string; expiresAt?: Date }): Promise<string>;
@@ -63,6 +63,7 @@ export async function openApi(
     readonly heartbeatMs?: number;
     readonly plugins?: LoadedPlugins;
     readonly previewer?: Previewer;
+    readonly queue?: ApiDependencies["queue"];
     readonly onLogLine?: (line: string) => void;
   } = {},
 ): Promise<ApiUnderTest> {
@@ -73,12 +74,11 @@ export async function openApi(
   const eventLog = await openPostgresEventLog(database);
   const streams = createStreamRegistry();
   const removedJobs: { generationId: string; epoch: number }[] = [];
-  const addedJobs: QueuedJob[] = [];
   const plugins = options.plugins ?? (await loadPlugins([]));
   const app = await createApp({
     db: database.db,
     queue: {
-      add: async (jobs) => void addedJobs.push(...jobs),
+      add: async () => {},
       remove: async ({ generationId, epoch }) => removedJobs.push({ generationId, epoch }) > 0,
     },
     eventLog,
@@ -99,7 +99,6 @@ export async function openApi(
     admin,
     worker,
     streams,
-    addedJobs,
     removedJobs,
     newKey,
     newTenant: (limits = {}) => insertTestTenant(admin, limits),
