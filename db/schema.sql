@@ -114,7 +114,7 @@ create table generation_contents (
   chat_id uuid not null,
   request jsonb not null,
   pending_message jsonb,
-  replay jsonb,
+  replay json,
   constraint generation_contents_tenant_id_chat_id_fkey FOREIGN KEY (tenant_id, chat_id) REFERENCES chats(tenant_id, id) ON DELETE CASCADE,
   constraint generation_contents_tenant_id_generation_id_fkey FOREIGN KEY (tenant_id, generation_id) REFERENCES generations(tenant_id, id) ON DELETE CASCADE,
   constraint generation_contents_pkey PRIMARY KEY (tenant_id, generation_id)

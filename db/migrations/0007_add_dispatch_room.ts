@@ -2,9 +2,11 @@ import { sql, type Kysely } from "kysely";
 
 /**
  * What the leader has left to hand out, so that the API can put a turn into the queue itself while nobody waits. It may
- * not see the workers or other tenants' generations; it takes from this number instead.
+ * not see the workers or other tenants' generations; it takes from this number instead. And requests that are sent again
+ * keep the order of their keys: of a tool's parameters the model sees it.
  */
 export async function up(db: Kysely<never>): Promise<void> {
+  await sql`alter table generation_contents alter column replay type json`.execute(db);
   await sql`
     create table dispatch_room (
       queue        text primary key,

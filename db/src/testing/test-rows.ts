@@ -1,6 +1,6 @@
 import type { ProviderRequest } from "@shiftwork/pipeline";
 import { uuidv7 } from "uuidv7";
-import { insertGeneration } from "../queries/generations.ts";
+import { insertGeneration, type NewGeneration } from "../queries/generations.ts";
 import { insertTenant } from "../queries/tenants.ts";
 import type { GenerationRequest } from "../tables.ts";
 import type { Db, Tx } from "../transaction.ts";
@@ -61,16 +61,13 @@ export async function insertTestGeneration(
   db: Db,
   chat: TestChat,
   deadlineMs = 60_000,
-  part: {
-    readonly strategy?: string;
+  part: Partial<Pick<NewGeneration, "strategy" | "inputMessageId" | "blockedBy" | "pendingMessage" | "replay">> & {
     readonly request?: Partial<GenerationRequest>;
-    /** An earlier run's request, to be sent as it is. */
-    readonly replay?: ProviderRequest;
   } = {},
 ): Promise<string> {
   const id = uuidv7();
-  await withTenant(db, chat.tenantId, async (tx) => {
-    await insertGeneration(tx, chat.tenantId, {
+  await withTenant(db, chat.tenantId, (tx) =>
+    insertGeneration(tx, chat.tenantId, {
       id,
       chatId: chat.chatId,
       ownerId: null,
@@ -78,13 +75,14 @@ export async function insertTestGeneration(
       providerId: chat.providerId,
       providerKind: "echo",
       model: "echo-1",
-      strategy: part.strategy ?? "truncate",
+      strategy: "truncate",
       seed: "seed",
       inputMessageId: chat.inputMessageId,
       retryOf: null,
       deadlineAt: new Date(Date.now() + deadlineMs),
       metadata: { source: "test" },
       requestId: null,
+      ...part,
       request: {
         parameters: {},
         tools: [],
@@ -96,15 +94,7 @@ export async function insertTestGeneration(
         expectedHash: null,
         ...part.request,
       },
-    });
-    if (part.replay) {
-      const where = { tenant_id: chat.tenantId, generation_id: id };
-      await tx
-        .updateTable("generation_contents")
-        .set({ replay: part.replay })
-        .where((eb) => eb.and(where))
-        .execute();
-    }
-  });
+    }),
+  );
   return id;
 }

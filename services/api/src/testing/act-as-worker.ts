@@ -8,7 +8,7 @@ import {
   withTenant,
   type Claim,
 } from "@shiftwork/db";
-import { toAuditDocument } from "@shiftwork/pipeline";
+import { toAuditDocument, type ProviderRequest } from "@shiftwork/pipeline";
 import { loadPlugins } from "@shiftwork/platform";
 import { deflateSync } from "node:zlib";
 import { uuidv7 } from "uuidv7";
@@ -21,29 +21,6 @@ export async function claimRun(api: ApiUnderTest, tenant: TestTenant, publicId: 
   const claim = await withTenant(api.worker.db, tenant.id, (tx) => claimGeneration(tx, job, uuidv7()));
   if (!claim) throw new Error(`${publicId} cannot be claimed`);
   return claim;
-}
-
-/** Stores the audit of a run as its worker does before the request leaves. */
-export async function prepareRun(api: ApiUnderTest, tenant: TestTenant, run: Claim): Promise<void> {
-  const caller = { tenantId: tenant.id, apiKeyId: "", scopes: [], ownerId: null };
-  const body = CreateContextPreview.parse({ chatId: encodeId("chat", run.chatId), contextStrategy: run.strategy });
-  const host = { db: api.database.db, plugins: await loadPlugins([]), masterKey: null, caller };
-  const { report } = await previewTurn(host, body, new AbortController().signal);
-  await withTenant(api.worker.db, tenant.id, (tx) =>
-    prepareAudit(tx, {
-      ...run,
-      ...report.counts,
-      tokenizerProfile: report.tokenizer.profile,
-      approximate: report.tokenizer.approximate,
-      contextLimit: report.budget.contextLimit,
-      reservedForReply: report.budget.reservedForReply,
-      promptTokens: report.budget.promptTokens,
-      assemblyHash: report.assemblyHash,
-      prefixHash: report.prefixHash,
-      document: deflateSync(JSON.stringify(toAuditDocument(report))),
-      reasons: [],
-    }),
-  );
 }
 
 export async function emit(api: ApiUnderTest, claim: Claim, events: readonly NewEvent[]): Promise<void> {
@@ -80,4 +57,28 @@ export async function endRun(api: ApiUnderTest, claim: Claim, status: TerminalSt
       auditPatch: {},
     }),
   );
+}
+
+/** Assembles a run's prompt and stores its audit, as its worker does before the request leaves; returns the request. */
+export async function prepareRun(api: ApiUnderTest, run: Claim): Promise<ProviderRequest | null> {
+  const caller = { tenantId: run.tenantId, apiKeyId: "", scopes: [], ownerId: null };
+  const body = CreateContextPreview.parse({ chatId: encodeId("chat", run.chatId), contextStrategy: run.strategy });
+  const host = { db: api.database.db, plugins: await loadPlugins([]), masterKey: null, caller };
+  const { report } = await previewTurn(host, body, new AbortController().signal);
+  await withTenant(api.worker.db, run.tenantId, (tx) =>
+    prepareAudit(tx, {
+      ...run,
+      ...report.counts,
+      tokenizerProfile: report.tokenizer.profile,
+      approximate: report.tokenizer.approximate,
+      contextLimit: report.budget.contextLimit,
+      reservedForReply: report.budget.reservedForReply,
+      promptTokens: report.budget.promptTokens,
+      assemblyHash: report.assemblyHash,
+      prefixHash: report.prefixHash,
+      document: deflateSync(JSON.stringify(toAuditDocument(report))),
+      reasons: [],
+    }),
+  );
+  return report.request;
 }

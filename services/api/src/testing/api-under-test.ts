@@ -1,14 +1,7 @@
 import { ALL_TENANT_SCOPES, encodeId, ProblemDetails } from "@shiftwork/contracts";
 import { insertApiKey, insertProvider, insertTenant, openDatabase, withTenant, type Database } from "@shiftwork/db";
 import { openTestDatabase } from "@shiftwork/db/testing";
-import {
-  createLogger,
-  loadPlugins,
-  openPostgresEventLog,
-  type LoadedPlugins,
-  type Logger,
-  type QueuedJob,
-} from "@shiftwork/platform";
+import { createLogger, loadPlugins, openPostgresEventLog, type LoadedPlugins, type Logger } from "@shiftwork/platform";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { uuidv7 } from "uuidv7";
 import { expect } from "vitest";

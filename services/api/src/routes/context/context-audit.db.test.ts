@@ -24,7 +24,7 @@ test("the audit follows the generation: none, pending, prepared, finished", asyn
   const { id } = (await post(`/chats/${chat}/generations`, { message: TEXT })).body;
   expect((await readAudit()).body).toEqual({ audit: null, pending: { generationId: id, status: "queued" } });
   const run = await claimRun(api, tenant, id);
-  await prepareRun(api, tenant, run);
+  await prepareRun(api, run);
   expect((await readAudit()).body).toMatchObject({
     audit: { generationId: id, chatId: chat, status: "prepared", finishedAt: null },
     pending: { generationId: id, status: "running" },

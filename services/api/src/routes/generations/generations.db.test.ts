@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { decodeId } from "@shiftwork/contracts";
+import { decodeId, encodeId } from "@shiftwork/contracts";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
-import { claimRun, endRun } from "../../testing/act-as-worker.ts";
+import { claimRun, endRun, prepareRun } from "../../testing/act-as-worker.ts";
 import { openApi, type ApiUnderTest, type CallAnswer, type TestTenant } from "../../testing/api-under-test.ts";
 import { countRows } from "../../testing/count-rows.ts";
 
@@ -206,12 +206,54 @@ describe("retry", () => {
     expect((await post(`/generations/${second.id}/retry`)).body).toMatchObject({ code: "GENERATION_ALREADY_FINISHED" });
   });
 
-  test("replay is not there yet and says so", async () => {
-    const { id } = (await generate({ message: "x" })).body;
-    expect(await post(`/generations/${id}/retry`, { mode: "replay" })).toMatchObject({
-      status: 400,
-      body: { errors: [{ pointer: "/mode" }] },
+  test("replay keeps the very request of the audit for the worker, key for key, also of a run that is a replay", async () => {
+    const first = (await generate({ message: "x" })).body.id;
+    const run = await claimRun(api, tenant, first);
+    expect(run.replay).toBeNull();
+    const sent = await prepareRun(api, run);
+    await endRun(api, run, "failed", "Hal");
+    const again = await post(`/generations/${first}/retry`, { mode: "replay" });
+    expect(again).toMatchObject({ status: 202, body: { retryOf: first, status: "queued" } });
+    const replayed = await claimRun(api, tenant, again.body.id);
+    expect(JSON.stringify(replayed.replay)).toBe(JSON.stringify(sent));
+    await endRun(api, replayed, "failed", "");
+    const third = await claimRun(
+      api,
+      tenant,
+      (await post(`/generations/${again.body.id}/retry`, { mode: "replay" })).body.id,
+    );
+    expect(JSON.stringify(third.replay)).toBe(JSON.stringify(sent));
+    await endRun(api, third, "completed", "Hello");
+    const replies = itemsOf(await get(`/chats/${chat}/messages?variants=all`)).slice(1);
+    expect(replies.map(({ content, active }) => [content, active])).toEqual([
+      ["Hal", false],
+      ["Hello", true],
+    ]);
+  });
+
+  test("replay of an audit that was replaced, or never made, is refused and leaves nothing", async () => {
+    const never = (await generate({ message: "x" })).body.id;
+    await post(`/generations/${never}/cancel`);
+    const refused = await post(`/generations/${never}/retry`, { mode: "replay" });
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { code: "AUDIT_NOT_AVAILABLE", errors: [{ pointer: "/mode" }] },
     });
+    const first = await claimRun(api, tenant, (await post(`/generations/${never}/retry`)).body.id);
+    await prepareRun(api, first);
+    await endRun(api, first, "failed", "");
+    const second = await claimRun(api, tenant, (await post(`/generations/${never}/retry`)).body.id);
+    await prepareRun(api, second);
+    await endRun(api, second, "failed", "");
+    const replaced = encodeId("generation", first.generationId);
+    expect((await post(`/generations/${replaced}/retry`, { mode: "replay" })).body).toMatchObject({
+      code: "AUDIT_NOT_AVAILABLE",
+    });
+    expect((await post(`/generations/${replaced}/retry`, { mode: "again" })).body).toMatchObject({
+      code: "VALIDATION_FAILED",
+      errors: [{ pointer: "/mode" }],
+    });
+    expect((await get(`/generations?chatId=${chat}&status=queued`)).body["items"]).toEqual([]);
   });
 });
 

@@ -300,10 +300,11 @@ describe("a hundred turns at once on one chat", () => {
     const turns = Promise.all(
       Array.from({ length: 100 }, (_, n) => generate({ message: `m${n}`, onBusy: modes[n % modes.length] })),
     );
-    let done = false;
-    const all = turns.finally(() => (done = true));
-    while (!done) await runAll();
-    const answers: readonly CallAnswer[] = await all;
+    const answers: CallAnswer[] = [];
+    const all = turns.then((given) => answers.push(...given));
+    do await runAll();
+    while (answers.length === 0);
+    await all;
     await runAll();
     const accepted = answers.filter(({ status }) => status === 202).map(({ body }) => body.id);
     const statuses = await statusesOf(...accepted);

@@ -199,7 +199,7 @@ describe("marks decide what the next turn sees", () => {
     expect(await reasons({ contextStrategy: "truncate" })).toMatchObject({ [marked]: "history" });
     const turn = { message: "And now?", contextStrategy: "manual" };
     const run = await claimRun(api, tenant, (await post(`/chats/${chat}/generations`, turn)).body.id);
-    await prepareRun(api, tenant, run);
+    await prepareRun(api, run);
     await endRun(api, run, "completed", "Hello");
     const audit = (await get(`/chats/${chat}/context-audit`)).body["audit"] as { blocks: unknown };
     expect(reasonsOf(audit.blocks)).toMatchObject({ [marked]: "manual_excluded", [kept]: "history" });
