@@ -1,4 +1,3 @@
-import type { ProviderRequest } from "@shiftwork/pipeline";
 import { uuidv7 } from "uuidv7";
 import { insertGeneration, type NewGeneration } from "../queries/generations.ts";
 import { insertTenant } from "../queries/tenants.ts";
