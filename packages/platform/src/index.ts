@@ -7,6 +7,7 @@ export { launchServices, ServicesAlreadyRunningError, type LaunchOptions, type S
 export type { PostgresPreference } from "./embedded/find-postgres.ts";
 export type { EventLog } from "./events/event-log.ts";
 export { openPostgresEventLog } from "./events/postgres-event-log.ts";
+export { createLoop, type Loop, type LoopOptions } from "./loop/loop.ts";
 export { createLogger, type Logger, type LoggerOptions } from "./logging/create-logger.ts";
 export { hostClock } from "./plugins/host-clock.ts";
 export { loadPlugins, PluginError, type LoadedPlugin, type LoadedPlugins } from "./plugins/load-plugins.ts";

@@ -1,12 +1,18 @@
 import { encodeId } from "@shiftwork/contracts";
 import { CANCEL_CHANNEL, DISPATCH_CHANNEL, removeWorker, type Database, type WorkerRow } from "@shiftwork/db";
-import type { LoadedPlugins, Logger, Queue, QueueConsumer } from "@shiftwork/platform";
+import {
+  createLoop,
+  type LoadedPlugins,
+  type Logger,
+  type Loop,
+  type Queue,
+  type QueueConsumer,
+} from "@shiftwork/platform";
 import type { WorkerConfig } from "./config.ts";
 import { dispatch } from "./dispatch/dispatcher.ts";
 import { createLeader, type Leader } from "./dispatch/leader.ts";
 import { createActiveRuns, type ActiveRuns } from "./generation/active-runs.ts";
 import type { RunDependencies } from "./generation/run-state.ts";
-import { createLoop, type Loop } from "./loop.ts";
 import { expire, expireEverywhere } from "./maintenance/expire.ts";
 import { reconcile } from "./maintenance/reconcile.ts";
 import { sweepRuns } from "./maintenance/sweep-runs.ts";
