@@ -7,6 +7,25 @@ CREATE OR REPLACE FUNCTION public.current_tenant()
 RETURN (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid
 ;
 
+create table admin_keys (
+  id uuid not null,
+  key_id text not null,
+  secret_hash bytea not null,
+  name text not null,
+  scopes text[] not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint admin_keys_pkey PRIMARY KEY (id),
+  constraint admin_keys_key_id_key UNIQUE (key_id)
+);
+alter table admin_keys enable row level security;
+alter table admin_keys force row level security;
+create policy admin_lists on admin_keys for all to shiftwork_admin using (true) with check (true);
+create policy find_by_key_id on admin_keys for select to shiftwork_api using ((key_id = NULLIF(current_setting('app.key_id'::text, true), ''::text)));
+grant delete, insert, select, update on admin_keys to shiftwork_admin;
+grant select on admin_keys to shiftwork_api;
+
 create table api_keys (
   tenant_id uuid not null,
   id uuid not null,
@@ -29,6 +48,42 @@ create policy find_by_key_id on api_keys for select to shiftwork_api using ((key
 create policy tenant_isolation on api_keys for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
 grant delete, insert, select, update on api_keys to shiftwork_admin;
 grant select on api_keys to shiftwork_api;
+
+create table bulk_actions (
+  tenant_id uuid not null,
+  id uuid not null,
+  owner_id text,
+  api_key_id uuid not null,
+  request_id text not null,
+  action text not null,
+  target jsonb not null,
+  note text,
+  status text not null default 'queued'::text,
+  total integer not null,
+  total_capped boolean not null,
+  done integer not null default 0,
+  succeeded integer not null default 0,
+  skipped integer not null default 0,
+  failed integer not null default 0,
+  failures jsonb not null default '{}'::jsonb,
+  last_generation_id uuid,
+  created_at timestamp with time zone not null default now(),
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  lease_holder uuid,
+  lease_expires_at timestamp with time zone,
+  constraint bulk_actions_action_check CHECK ((action = ANY (ARRAY['cancel'::text, 'retry'::text, 'discard'::text]))),
+  constraint bulk_actions_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'aborted'::text]))),
+  constraint bulk_actions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+  constraint bulk_actions_pkey PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX bulk_actions_unfinished ON public.bulk_actions USING btree (id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+alter table bulk_actions enable row level security;
+alter table bulk_actions force row level security;
+create policy take_up on bulk_actions for all to shiftwork_admin using (true) with check (true);
+create policy tenant_isolation on bulk_actions for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant select, update on bulk_actions to shiftwork_admin;
+grant insert, select, update on bulk_actions to shiftwork_api;
 
 create table characters (
   tenant_id uuid not null,
@@ -84,6 +139,19 @@ create policy shiftwork_api_room on dispatch_room for all to shiftwork_api using
 create policy shiftwork_worker_room on dispatch_room for all to shiftwork_worker using (true) with check (true);
 grant select, update on dispatch_room to shiftwork_api;
 grant select, update on dispatch_room to shiftwork_worker;
+create table error_states (
+  tenant_id uuid not null,
+  fingerprint text not null,
+  state text not null,
+  changed_at timestamp with time zone not null default now(),
+  constraint error_states_state_check CHECK ((state = ANY (ARRAY['open'::text, 'resolved'::text, 'ignored'::text]))),
+  constraint error_states_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+  constraint error_states_pkey PRIMARY KEY (tenant_id, fingerprint)
+);
+alter table error_states enable row level security;
+alter table error_states force row level security;
+create policy tenant_isolation on error_states for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant insert, select, update on error_states to shiftwork_api;
 
 create table generation_attempts (
   tenant_id uuid not null,
@@ -152,8 +220,10 @@ create table generation_labels (
 CREATE INDEX generation_labels_by_generation ON public.generation_labels USING btree (tenant_id, generation_id);
 alter table generation_labels enable row level security;
 alter table generation_labels force row level security;
+create policy admin_lists on generation_labels for select to shiftwork_admin using (true);
 create policy tenant_isolation on generation_labels for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
 create policy worker_across_tenants on generation_labels for all to shiftwork_worker using (true) with check (true);
+grant select on generation_labels to shiftwork_admin;
 grant delete, insert, select, update on generation_labels to shiftwork_api;
 grant delete, insert, select, update on generation_labels to shiftwork_worker;
 
@@ -239,6 +309,9 @@ create table generations (
   dead_letter text,
   dead_letter_note text,
   told_waits integer not null default 0,
+  approximate boolean default ((context #>> '{tokenizer,approximate}'::text[]))::boolean,
+  truncated boolean default (((context #>> '{counts,truncated}'::text[]))::integer > 0),
+  error_origin text default (error ->> 'origin'::text),
   constraint generations_blocked_only_queued CHECK (((blocked_by IS NULL) OR (status <> ALL (ARRAY['running'::text, 'completed'::text])))),
   constraint generations_dead_letter_check CHECK ((dead_letter = ANY (ARRAY['open'::text, 'retried'::text, 'discarded'::text]))),
   constraint generations_dead_letter_only_failed CHECK (((dead_letter IS NULL) OR (status = 'failed'::text))),
@@ -255,14 +328,17 @@ CREATE INDEX generations_by_chat ON public.generations USING btree (tenant_id, c
 CREATE INDEX generations_by_deadline ON public.generations USING btree (deadline_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX generations_by_fingerprint ON public.generations USING btree (tenant_id, error_fingerprint, id DESC) WHERE (error_fingerprint IS NOT NULL);
 CREATE INDEX generations_dead_letters ON public.generations USING btree (tenant_id, id) WHERE (dead_letter = 'open'::text);
+CREATE INDEX generations_failed_or_cancelled ON public.generations USING btree (tenant_id, status, id DESC) WHERE (status = ANY (ARRAY['failed'::text, 'cancelled'::text]));
 CREATE INDEX generations_in_flight ON public.generations USING btree (tenant_id, dispatched_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX generations_running_by_worker ON public.generations USING btree (worker_id) WHERE (status = 'running'::text);
 CREATE INDEX generations_undispatched ON public.generations USING btree (tenant_id, priority, id) WHERE ((status = 'queued'::text) AND (dispatched_at IS NULL) AND (blocked_by IS NULL));
 CREATE UNIQUE INDEX generations_one_active_per_chat ON public.generations USING btree (tenant_id, chat_id) WHERE ((status = ANY (ARRAY['queued'::text, 'running'::text])) AND (blocked_by IS NULL));
 alter table generations enable row level security;
 alter table generations force row level security;
+create policy admin_lists on generations for select to shiftwork_admin using (true);
 create policy tenant_isolation on generations for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
 create policy worker_across_tenants on generations for all to shiftwork_worker using (true) with check (true);
+grant select on generations to shiftwork_admin;
 grant delete, insert, select, update on generations to shiftwork_api;
 grant delete, insert, select, update on generations to shiftwork_worker;
 
@@ -281,8 +357,10 @@ create table idempotency_keys (
   constraint idempotency_keys_pkey PRIMARY KEY (tenant_id, method, path, key)
 );
 CREATE INDEX idempotency_keys_by_expiry ON public.idempotency_keys USING btree (expires_at);
+CREATE INDEX idempotency_keys_by_key ON public.idempotency_keys USING btree (tenant_id, key) WHERE (generation_id IS NOT NULL);
 alter table idempotency_keys enable row level security;
 alter table idempotency_keys force row level security;
+create policy admin_lists on idempotency_keys for select to shiftwork_admin using (true);
 create policy tenant_isolation on idempotency_keys for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
 grant delete, insert, select, update on idempotency_keys to shiftwork_api;
 grant delete, insert, select, update on idempotency_keys to shiftwork_worker;
@@ -488,6 +566,7 @@ create table prompt_context_audits (
 CREATE INDEX prompt_context_audits_by_generation ON public.prompt_context_audits USING btree (tenant_id, generation_id);
 alter table prompt_context_audits enable row level security;
 alter table prompt_context_audits force row level security;
+create policy admin_lists on prompt_context_audits for select to shiftwork_admin using (true);
 create policy tenant_isolation on prompt_context_audits for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
 grant delete, insert, select, update on prompt_context_audits to shiftwork_api;
 grant delete, insert, select, update on prompt_context_audits to shiftwork_worker;

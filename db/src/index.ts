@@ -2,6 +2,30 @@ export { assertRoleIsBound, openDatabase, type Database, type DatabaseOptions, t
 export { giveLeaseBack, takeLease } from "./queries/leases.ts";
 export { LATEST_MIGRATION, migrate } from "./migrate.ts";
 export { findApiKey, insertApiKey, type ApiKey, type NewApiKey } from "./queries/api-keys.ts";
+export { insertAdminKey } from "./queries/admin-keys.ts";
+export {
+  abortBulkAction,
+  completeBulkAction,
+  findBulkAction,
+  holdBulkAction,
+  insertBulkAction,
+  listBulkActions,
+  putDownBulkAction,
+  recordBulkProgress,
+  takeUpBulkAction,
+  type BulkActionRow,
+  type BulkProgress,
+  type HeldBulkAction,
+} from "./queries/bulk-actions.ts";
+export { requestCancels, type ManyCancelled } from "./queries/cancel-many.ts";
+export {
+  discardDeadLetters,
+  findDeadLetters,
+  findDeadLettersEverywhere,
+  markRetried,
+  type DeadLetterFacts,
+} from "./queries/dead-letters.ts";
+export { listErrorGroups, writeErrorState, type ErrorGroupRow } from "./queries/error-groups.ts";
 export { bumpChatRevision, lockChat } from "./queries/chat-revision.ts";
 export {
   findAllTenants,
@@ -12,6 +36,16 @@ export {
   undoDispatch,
   type Undispatched,
 } from "./queries/dispatch.ts";
+export { DISPATCHED_QUEUE, pauseQueue, readQueuePause, resumeQueue } from "./queries/queues.ts";
+export {
+  countQueueByTenant,
+  countTenantQueue,
+  LAST_QUEUE_POSITION,
+  readQueuePosition,
+  sumQueueCounts,
+  type QueueCounts,
+  type TenantQueueCounts,
+} from "./queries/queue-stats.ts";
 export {
   appendEvents,
   appendEventsFenced,
@@ -53,15 +87,25 @@ export {
   findGeneration,
   findGenerationContents,
   insertGeneration,
-  listGenerations,
   requestCancel,
   type ActiveGeneration,
   type CancelOutcome,
   type GenerationContents,
-  type GenerationFilter,
+  type GenerationInLine,
   type GenerationRow,
   type NewGeneration,
 } from "./queries/generations.ts";
+export {
+  countGenerations,
+  countGenerationsEverywhere,
+  findGenerationIds,
+  listGenerations,
+  listGenerationsEverywhere,
+  type Counted,
+  type GenerationFilter,
+  type GenerationPage,
+  type TenantGenerationRow,
+} from "./queries/generation-lists.ts";
 export {
   findChatAudit,
   prepareAudit,
@@ -81,12 +125,22 @@ export {
 } from "./queries/settings.ts";
 export {
   insertTenant,
+  pauseTenant,
   readTenantLimits,
   readTenantSettings,
+  resumeTenant,
+  tenantExists,
   writeTenantSettings,
   type NewTenant,
 } from "./queries/tenants.ts";
-export { heartbeat, removeSilentWorkers, removeWorker, type WorkerRow } from "./queries/workers.ts";
+export {
+  heartbeat,
+  listWorkers,
+  removeSilentWorkers,
+  removeWorker,
+  type ListedWorker,
+  type WorkerRow,
+} from "./queries/workers.ts";
 export { findPastDeadline, findRunsOfDeadWorkers, findRunsOfWorker, type HeldRun } from "./queries/held-runs.ts";
 export type {
   AuditPatch,
@@ -99,7 +153,7 @@ export type {
   TenantSettings,
 } from "./tables.ts";
 export { actAs, withTenant, type Db, type Tx } from "./transaction.ts";
-export { findAuditedGenerations } from "./queries/audited-generations.ts";
+export { findAuditedEverywhere, findAuditedGenerations } from "./queries/audited-generations.ts";
 export {
   findCharacter,
   insertCharacter,

@@ -8,6 +8,7 @@ import * as addCharacterSettings from "../migrations/0005_add_character_settings
 import * as addTurnsThatWait from "../migrations/0006_add_turns_that_wait.ts";
 import * as addDispatchRoom from "../migrations/0007_add_dispatch_room.ts";
 import * as markFailures from "../migrations/0009_mark_failures.ts";
+import * as addOperations from "../migrations/0010_add_operations.ts";
 import { openDatabase } from "./client.ts";
 import { ensureRoles } from "./roles.ts";
 
@@ -21,6 +22,7 @@ const MIGRATIONS = {
   "0006_add_turns_that_wait": addTurnsThatWait,
   "0007_add_dispatch_room": addDispatchRoom,
   "0009_mark_failures": markFailures,
+  "0010_add_operations": addOperations,
 } as const satisfies Record<string, Migration>;
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).at(-1) ?? "";

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { sql } from "kysely";
+import { uuidv7 as newId } from "uuidv7";
+import { insertAdminKey } from "./queries/admin-keys.ts";
+import { findApiKey } from "./queries/api-keys.ts";
 import { assertRoleIsBound, openDatabase, type Database, type ServiceRole } from "./client.ts";
 import { insertOneOfEverything } from "./testing/one-of-everything.ts";
 import { insertTestChat, openTestDatabase, type TestChat, type TestDatabase } from "./testing/index.ts";
@@ -44,8 +47,11 @@ const WORKER_SEES = new Set([
   "leases",
 ]);
 
-/** Tables of the cluster, not of a tenant. The API may read two of them: whether a queue is paused, and what room it has. */
-const READ_BY_ALL = new Set(["queues", "dispatch_room"]);
+/**
+ * Tables of the cluster, not of a tenant. The API may read two of them (whether a queue is paused, and what room it has),
+ * and of `admin_keys` the key it was sent.
+ */
+const READ_BY_ALL = new Set(["queues", "dispatch_room", "admin_keys"]);
 const WITHOUT_TENANT = new Set(["workers", "leases", ...READ_BY_ALL]);
 
 describe("row-level security", () => {
@@ -97,6 +103,42 @@ describe("row-level security", () => {
       const rows = await open.shiftwork_api.db.selectFrom(name).selectAll().execute();
       expect({ name, rows }).toEqual({ name, rows: [] });
     }
+  });
+
+  it("shows the API an admin's key only when it was sent, and workers none", async () => {
+    const key = { id: newId(), keyId: "0123456789", secretHash: new Uint8Array(1), name: "test", scopes: [] };
+    await insertAdminKey(open.shiftwork_admin.db, key);
+    expect(await open.shiftwork_api.db.selectFrom("admin_keys").select("id").execute()).toEqual([]);
+    expect(await findApiKey(open.shiftwork_api.db, key.keyId)).toMatchObject({ id: key.id, tenantId: null });
+    const asWorker = open.shiftwork_worker.db.selectFrom("admin_keys").select("id").execute();
+    await expect(asWorker).rejects.toThrow(/permission denied/);
+  });
+
+  it("shows an admin no content", async () => {
+    const readable: string[] = [];
+    for (const name of await tablesOf(open.shiftwork_owner)) {
+      const read = sql`select * from ${sql.table(name)} limit 1`.execute(open.shiftwork_admin.db);
+      if (
+        await read.then(
+          () => true,
+          () => false,
+        )
+      )
+        readable.push(name);
+    }
+    expect(readable).toEqual([
+      "admin_keys",
+      "api_keys",
+      "bulk_actions",
+      "generation_labels",
+      "generations",
+      "leases",
+      "providers",
+      "queues",
+      "tenant_settings",
+      "tenants",
+      "workers",
+    ]);
   });
 
   it("refuses to write a row for another tenant", async () => {

@@ -13,6 +13,8 @@ import type { GenerationStatus, Problem } from "@shiftwork/contracts";
 import type { ColumnType, Generated } from "kysely";
 
 type Json<T extends object> = ColumnType<T, T, T>;
+/** The database computes it. */
+type ReadOnly<T> = ColumnType<T, never, never>;
 /** May be left out of an insert. */
 type NullableJson<T extends object> = ColumnType<T | null, T | null | undefined, T | null>;
 
@@ -42,6 +44,9 @@ export interface Tables {
   prompt_context_audits: PromptContextAuditsTable;
   workers: WorkersTable;
   leases: { name: string; holder: string; expires_at: Date };
+  admin_keys: AdminKeysTable;
+  error_states: ErrorStatesTable;
+  bulk_actions: BulkActionsTable;
   queues: { name: string; paused_at: Date | null };
   dispatch_room: { queue: string; free: number; published_at: Generated<Date> };
 }
@@ -264,6 +269,9 @@ interface GenerationsTable {
   dead_letter: "open" | "retried" | "discarded" | null;
   dead_letter_note: string | null;
   told_waits: Generated<number>;
+  approximate: ReadOnly<boolean | null>;
+  truncated: ReadOnly<boolean | null>;
+  error_origin: ReadOnly<string | null>;
   finish_reason: string | null;
   input_tokens: number | null;
   output_tokens: number | null;
@@ -403,4 +411,47 @@ interface WorkersTable {
   slots: number;
   started_at: Generated<Date>;
   heartbeat_at: Generated<Date>;
+}
+
+interface AdminKeysTable {
+  id: string;
+  key_id: string;
+  secret_hash: Uint8Array;
+  name: string;
+  scopes: string[];
+  created_at: Generated<Date>;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+}
+
+interface ErrorStatesTable {
+  tenant_id: string;
+  fingerprint: string;
+  state: "open" | "resolved" | "ignored";
+  changed_at: Generated<Date>;
+}
+
+interface BulkActionsTable {
+  tenant_id: string;
+  id: string;
+  owner_id: string | null;
+  api_key_id: string;
+  request_id: string;
+  action: "cancel" | "retry" | "discard";
+  target: Json<object>;
+  note: string | null;
+  status: Generated<"queued" | "running" | "completed" | "aborted">;
+  total: number;
+  total_capped: boolean;
+  done: Generated<number>;
+  succeeded: Generated<number>;
+  skipped: Generated<number>;
+  failed: Generated<number>;
+  failures: ColumnType<{ readonly [code: string]: number }, undefined, object>;
+  last_generation_id: string | null;
+  created_at: Generated<Date>;
+  started_at: Date | null;
+  finished_at: Date | null;
+  lease_holder: string | null;
+  lease_expires_at: Date | null;
 }

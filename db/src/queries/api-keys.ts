@@ -2,7 +2,8 @@ import { sql } from "kysely";
 import type { Db, Tx } from "../transaction.ts";
 
 export interface ApiKey {
-  readonly tenantId: string;
+  /** `null` = an admin's key, which belongs to no tenant. */
+  readonly tenantId: string | null;
   readonly id: string;
   readonly secretHash: Uint8Array;
   readonly scopes: readonly string[];
@@ -12,7 +13,7 @@ export interface ApiKey {
   readonly revokedAt: Date | null;
 }
 
-/** The only query made before the tenant is known: the policy shows the row whose `key_id` was named, and no other. */
+/** Asked before the tenant is known: the policies show the row whose `key_id` was named, and no other. */
 export async function findApiKey(db: Db, keyId: string): Promise<ApiKey | null> {
   return db.transaction().execute(async (tx) => {
     await sql`select set_config('app.key_id', ${keyId}, true)`.execute(tx);
@@ -29,8 +30,17 @@ export async function findApiKey(db: Db, keyId: string): Promise<ApiKey | null> 
       ])
       .where("key_id", "=", keyId)
       .executeTakeFirst();
-    return row ?? null;
+    return row ?? findAdminKey(tx, keyId);
   });
+}
+
+async function findAdminKey(tx: Tx, keyId: string): Promise<ApiKey | null> {
+  const row = await tx
+    .selectFrom("admin_keys")
+    .select(["id", "secret_hash as secretHash", "scopes", "expires_at as expiresAt", "revoked_at as revokedAt"])
+    .where("key_id", "=", keyId)
+    .executeTakeFirst();
+  return row ? { ...row, tenantId: null, ownerId: null } : null;
 }
 
 export interface NewApiKey {

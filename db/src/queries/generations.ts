@@ -102,13 +102,16 @@ export async function findActiveGeneration(tx: Tx, tenantId: string, chatId: str
   return row ?? null;
 }
 
+/** A generation of a chat's line. */
+export type GenerationInLine = Pick<GenerationRow, "id" | "status">;
+
 /** As `findActiveGeneration`, with those that wait for it, each behind the one it waits for. */
 export async function findActiveChain(
   tx: Tx,
   tenantId: string,
   chatId: string,
-): Promise<readonly Pick<ActiveGeneration, "id" | "status">[]> {
-  const { rows } = await sql<Pick<ActiveGeneration, "id" | "status">>`
+): Promise<readonly GenerationInLine[]> {
+  const { rows } = await sql<GenerationInLine>`
     with recursive chain as (
       select id, status, 1 as place from generations
       where tenant_id = ${tenantId} and chat_id = ${chatId} and status in ('queued', 'running') and blocked_by is null
@@ -216,33 +219,6 @@ export async function findGenerationContents(tx: Tx, tenantId: string, id: strin
   return row ?? null;
 }
 
-export interface GenerationFilter {
-  readonly status?: readonly GenerationStatus[];
-  readonly chatId?: string;
-  readonly ownerId?: string;
-  readonly errorCode?: string;
-  readonly model?: string;
-}
-
-/** Newest first (ids are UUIDv7); `afterId` is the last row of the page before. */
-export async function listGenerations(
-  tx: Tx,
-  tenantId: string,
-  filter: GenerationFilter,
-  page: { readonly limit: number; readonly afterId: string | null },
-): Promise<readonly GenerationRow[]> {
-  return selectGenerations(tx, tenantId)
-    .$if(filter.status !== undefined, (query) => query.where("status", "in", [...(filter.status ?? [])]))
-    .$if(filter.chatId !== undefined, (query) => query.where("chat_id", "=", filter.chatId ?? null))
-    .$if(filter.ownerId !== undefined, (query) => query.where("owner_id", "=", filter.ownerId ?? null))
-    .$if(filter.errorCode !== undefined, (query) => query.where("error_code", "=", filter.errorCode ?? null))
-    .$if(filter.model !== undefined, (query) => query.where("model", "=", filter.model ?? ""))
-    .$if(page.afterId !== null, (query) => query.where("id", "<", page.afterId ?? ""))
-    .orderBy("id", "desc")
-    .limit(page.limit)
-    .execute();
-}
-
 export type CancelOutcome =
   /** It was queued and is cancelled now. */
   | { readonly outcome: "cancelled"; readonly epoch: number }
@@ -297,7 +273,7 @@ async function lockChatOf(tx: Tx, tenantId: string, id: string): Promise<void> {
 }
 
 /** A run that went back into the line may have prepared an audit: that ends with it. What it streamed was taken back. */
-async function endQueued(
+export async function endQueued(
   tx: Tx,
   { tenantId, generationId, chatId }: { tenantId: string; generationId: string; chatId: string | null },
 ): Promise<void> {
@@ -325,7 +301,7 @@ async function explainRefusal(tx: Tx, tenantId: string, id: string): Promise<Can
   return { outcome: "already", status: row.status };
 }
 
-const GENERATION_COLUMNS = [
+export const GENERATION_COLUMNS = [
   "id",
   "chat_id as chatId",
   "owner_id as ownerId",

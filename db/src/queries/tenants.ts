@@ -1,5 +1,7 @@
+import { sql, type RawBuilder } from "kysely";
 import type { TenantSettings } from "../tables.ts";
-import type { Tx } from "../transaction.ts";
+import type { Db, Tx } from "../transaction.ts";
+import { DISPATCH_CHANNEL } from "./generations.ts";
 
 export interface NewTenant {
   readonly id: string;
@@ -30,6 +32,12 @@ export async function readTenantLimits(tx: Tx, tenantId: string): Promise<{ maxQ
     .executeTakeFirstOrThrow();
 }
 
+/** Whether there is such a tenant; seen from inside it. */
+export async function tenantExists(tx: Tx, tenantId: string): Promise<boolean> {
+  const row = await tx.selectFrom("tenants").select("id").where("id", "=", tenantId).executeTakeFirst();
+  return row !== undefined;
+}
+
 /** `{}` when the tenant never chose anything. */
 export async function readTenantSettings(tx: Tx, tenantId: string): Promise<TenantSettings> {
   const row = await tx
@@ -46,4 +54,30 @@ export async function writeTenantSettings(tx: Tx, tenantId: string, settings: Te
     .values({ tenant_id: tenantId, settings })
     .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet({ settings }))
     .execute();
+}
+
+/**
+ * Stops new starts of one tenant; what runs goes on, what was handed out and not begun is taken back within a pass of the
+ * reconciler. As `shiftwork_admin`; safe twice, the first time stays. False = there is no such tenant.
+ */
+export async function pauseTenant(db: Db, tenantId: string): Promise<boolean> {
+  return signalled(
+    db,
+    tenantId,
+    sql`update tenants set paused_at = coalesce(paused_at, now()) where id = ${tenantId} returning id`,
+  );
+}
+
+/** Lets the tenant's line go on at once. As `shiftwork_admin`. False = there is no such tenant. */
+export async function resumeTenant(db: Db, tenantId: string): Promise<boolean> {
+  return signalled(db, tenantId, sql`update tenants set paused_at = null where id = ${tenantId} returning id`);
+}
+
+/** The dispatcher keeps limits in memory: it is told when they change. */
+async function signalled(db: Db, tenantId: string, update: RawBuilder<unknown>): Promise<boolean> {
+  const { rows } = await sql`
+    with changed as (${update})
+    select pg_notify(${DISPATCH_CHANNEL}, ${tenantId}) from changed
+  `.execute(db);
+  return rows.length > 0;
 }

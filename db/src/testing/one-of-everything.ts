@@ -58,6 +58,13 @@ async function insertTraces(tx: Tx, chat: TestChat, generationId: string): Promi
     values (${tenantId}, ${generationId}, 'input', 'current_input', true, 1)
   `.execute(tx);
   await sql`
+    insert into error_states (tenant_id, fingerprint, state) values (${tenantId}, 'f', 'ignored')
+  `.execute(tx);
+  await sql`
+    insert into bulk_actions (tenant_id, id, api_key_id, request_id, action, target, total, total_capped)
+    values (${tenantId}, ${uuidv7()}, ${uuidv7()}, 'req', 'cancel', '{}', 0, false)
+  `.execute(tx);
+  await sql`
     insert into idempotency_keys (tenant_id, method, path, key, fingerprint, status, body, expires_at)
     values (${tenantId}, 'POST', '/', 'k', '\\x00', 202, '{}', now() + interval '1 day')
   `.execute(tx);

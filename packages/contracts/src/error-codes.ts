@@ -57,6 +57,9 @@ export const ERROR_CODES = [
   "INTERNAL",
   "SHUTTING_DOWN",
   "MIGRATION_PENDING",
+  "TENANT_NOT_FOUND",
+  "BULK_ACTION_NOT_FOUND",
+  "ERROR_GROUP_NOT_FOUND",
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 

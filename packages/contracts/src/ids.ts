@@ -13,6 +13,8 @@ export const ID_PREFIXES = {
   generation: "gen",
   import: "imp",
   worker: "wkr",
+  bulkAction: "bulk",
+  adminKey: "adm",
 } as const satisfies Record<string, string>;
 export type IdKind = keyof typeof ID_PREFIXES;
 

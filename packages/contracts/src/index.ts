@@ -38,14 +38,27 @@ export {
   CreateGeneration,
   DEADLINE_MS,
   GenerationObject,
-  GenerationQuery,
   GenerationWaitQuery,
   LONGEST_WAIT_SECONDS,
+  ListedGeneration,
   RetryGeneration,
   type OnBusy,
   type RetryMode,
   type Turn,
 } from "./http/generations.ts";
+export {
+  BoundedCount,
+  DEAD_LETTER_STATES,
+  GenerationFilter,
+  GenerationQuery,
+  LARGEST_COUNT,
+  SHOWN_STATUSES,
+  type ShownStatus,
+} from "./http/generation-filter.ts";
+export { ERROR_STATES, ErrorGroupObject, ErrorQuery, PatchErrorGroup } from "./http/errors.ts";
+export { DeadLetterObject, DeadLetterQuery, DiscardDeadLetter } from "./http/dead-letters.ts";
+export { BulkActionObject, BulkActionPreview, BulkTarget, CreateBulkAction } from "./http/bulk-actions.ts";
+export { HealthObject, QueueObject, QueueStats, TenantStateObject, WorkerObject } from "./http/operations.ts";
 export { Alive, VersionObject } from "./http/health.ts";
 export {
   IMPORT_KINDS,
@@ -61,7 +74,7 @@ export { CreateMemory, MemoryObject, MemoryQuery } from "./http/memories.ts";
 export { CreateMessage, MessageObject, MessageQuery, PatchMessage } from "./http/messages.ts";
 export { CreatePersona, PersonaObject } from "./http/personas.ts";
 export { FieldProblem, GenerationProblem, ProblemDetails } from "./http/problem-details.ts";
-export { ALL_TENANT_SCOPES, grants, SCOPES, type Scope } from "./http/scopes.ts";
+export { ALL_ADMIN_SCOPES, ALL_TENANT_SCOPES, grants, SCOPES, type Scope } from "./http/scopes.ts";
 export { PatchSettings, PatchTenantSettings, SettingsObject, TenantSettingsObject } from "./http/settings.ts";
 export { GenerationStreamEvent } from "./http/stream-events.ts";
 export { resolveSettings, wireOfKind, type SettingsLayers, type StandingLevel } from "./resolve-settings.ts";

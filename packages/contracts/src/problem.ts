@@ -64,6 +64,9 @@ export const ERROR_FACTS = {
   INTERNAL: platform("Something went wrong on our side", { retryable: true }),
   SHUTTING_DOWN: platform("The service is shutting down", { retryable: true }),
   MIGRATION_PENDING: platform("The database is not up to date", { retryable: true }),
+  TENANT_NOT_FOUND: client("There is no such tenant"),
+  BULK_ACTION_NOT_FOUND: client("There is no such bulk action"),
+  ERROR_GROUP_NOT_FOUND: client("There are no failures of this kind"),
 } as const satisfies Record<ErrorCode, Facts>;
 
 /** A problem with its code's facts. `detail` and `params` are ours: never upstream text, URLs or keys. */

@@ -21,6 +21,19 @@ export const ApiConfig = z.object({
   PREVIEWS_WAITING_PER_TENANT: waiting(20).describe("Previews of one tenant that wait at most; more are refused (429)"),
   PREVIEWS_WAITING: waiting(200).describe("Previews that wait at most, over all tenants; more are refused (503)"),
   DATABASE_POOL: z.coerce.number().int().min(2).max(200).default(12).describe("Connections at most"),
+  ADMIN_DATABASE_POOL: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(50)
+    .default(3)
+    .describe("Further connections at most, for lists across tenants and bulk actions"),
+  WORKER_DEAD_AFTER_MS: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(6_000)
+    .describe("A worker silent for this long is dead"),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   LOG_CONTENT: flag().default(false).describe("Also log texts of messages, where an error holds some"),
   DRAIN_TIMEOUT_MS: z.coerce

@@ -29,6 +29,9 @@ export const HTTP_STATUS = {
   GENERATION_NOT_FOUND: 404,
   PROVIDER_NOT_FOUND: 404,
   IMPORT_NOT_FOUND: 404,
+  TENANT_NOT_FOUND: 404,
+  BULK_ACTION_NOT_FOUND: 404,
+  ERROR_GROUP_NOT_FOUND: 404,
   CONFLICT: 409,
   GENERATION_ALREADY_FINISHED: 409,
   CHAT_BUSY: 409,
@@ -122,6 +125,8 @@ const NOT_FOUND_CODES = {
   generation: "GENERATION_NOT_FOUND",
   provider: "PROVIDER_NOT_FOUND",
   import: "IMPORT_NOT_FOUND",
+  tenant: "TENANT_NOT_FOUND",
+  bulkAction: "BULK_ACTION_NOT_FOUND",
 } as const satisfies Partial<Record<IdKind, ErrorCode>>;
 export type FindableKind = keyof typeof NOT_FOUND_CODES;
 

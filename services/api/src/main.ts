@@ -1,13 +1,27 @@
 import { assertRoleIsBound, openDatabase } from "@shiftwork/db";
-import { createLogger, loadPlugins, openPostgresEventLog, openQueue, readMasterKey } from "@shiftwork/platform";
+import {
+  createLogger,
+  createLoop,
+  loadPlugins,
+  openPostgresEventLog,
+  openQueue,
+  readMasterKey,
+} from "@shiftwork/platform";
 import closeWithGrace from "close-with-grace";
+import { randomUUID } from "node:crypto";
 import { createApp } from "./app.ts";
+import { runBulkActions } from "./bulk-actions/run-bulk-actions.ts";
 import { readApiConfig } from "./config.ts";
 import { HttpProblem } from "./errors.ts";
 import { createStreamRegistry } from "./events/stream-registry.ts";
+import { createHealthCheck } from "./health/check-health.ts";
 import { checkReadiness } from "./health/check-readiness.ts";
 import { previewsInThread } from "./preview/previews-in-thread.ts";
 import { packageVersion } from "./version.ts";
+
+/** Looks for bulk actions that other processes accepted, or left behind. */
+const BULK_INTERVAL_MS = 1_000;
+const BULK_BATCH_SIZE = 200;
 
 const config = readApiConfig();
 const logger = createLogger({ level: config.LOG_LEVEL, name: "api", showContent: config.LOG_CONTENT });
@@ -26,7 +40,13 @@ const database = openDatabase({
   maxConnections: config.DATABASE_POOL,
   applicationName: "shiftwork-api",
 });
-await assertRoleIsBound(database);
+const admin = openDatabase({
+  url: config.DATABASE_URL,
+  role: "shiftwork_admin",
+  maxConnections: config.ADMIN_DATABASE_POOL,
+  applicationName: "shiftwork-api-admin",
+});
+await Promise.all([assertRoleIsBound(database), assertRoleIsBound(admin)]);
 const eventLog = await openPostgresEventLog(database);
 const queue = openQueue({
   name: config.QUEUE_NAME,
@@ -34,10 +54,27 @@ const queue = openQueue({
   onError: (error) => logger.warn({ err: error }, "queue error"),
 });
 
+const runner = {
+  db: database.db,
+  adminDb: admin.db,
+  queue,
+  logger,
+  plugins,
+  holder: randomUUID(),
+  batchSize: BULK_BATCH_SIZE,
+};
+const bulkActions = createLoop({
+  name: "bulkActions",
+  intervalMs: BULK_INTERVAL_MS,
+  runOnce: (signal) => runBulkActions(runner, signal),
+  onError: (name, error) => logger.warn({ err: error, loop: name }, "a loop's run failed"),
+});
+
 let draining = false;
 const shuttingDown = () => new HttpProblem("SHUTTING_DOWN", "This process is shutting down.", { retryAfterSeconds: 1 });
 const app = await createApp({
   db: database.db,
+  adminDb: admin.db,
   queue,
   eventLog,
   streams: createStreamRegistry(),
@@ -46,8 +83,12 @@ const app = await createApp({
   version: packageVersion(),
   plugins,
   previewer,
+  health: createHealthCheck({ adminDb: admin.db, queue, deadAfterMs: config.WORKER_DEAD_AFTER_MS }),
+  wakeBulkActions: () => bulkActions.wake(),
+  deadAfterMs: config.WORKER_DEAD_AFTER_MS,
   readiness: async () => (draining ? shuttingDown() : checkReadiness(database)),
 });
+bulkActions.start();
 await app.listen({ host: config.HOST, port: config.PORT });
 
 // Streams end with `retry:` so that clients reconnect elsewhere; other open requests are answered. A second signal
@@ -55,10 +96,10 @@ await app.listen({ host: config.HOST, port: config.PORT });
 closeWithGrace({ delay: config.DRAIN_TIMEOUT_MS, logger }, async ({ err }) => {
   draining = true;
   if (err) logger.error({ err }, "unexpected error; shutting down");
-  await app.close();
+  await Promise.all([app.close(), bulkActions.stop()]);
   await previewer.close();
   await plugins.close();
   await eventLog.close();
   await queue.close();
-  await database.close();
+  await Promise.all([database.close(), admin.close()]);
 });

@@ -1,7 +1,7 @@
 import { ACTIONS } from "@shiftwork/pipeline";
 import { z } from "zod";
 import { GENERATION_STATUSES } from "../events.ts";
-import { Metadata, PageQuery, publicId, Text, Timestamp } from "./fields.ts";
+import { Metadata, publicId, Text, Timestamp } from "./fields.ts";
 import { GenerationProblem } from "./problem-details.ts";
 
 /** Deadline of a generation, in milliseconds: 1 s to 1 h, 10 minutes unless the request says otherwise. */
@@ -121,13 +121,6 @@ export const GenerationWaitQuery = z.strictObject({
   wait: z.coerce.number().int().min(0).max(LONGEST_WAIT_SECONDS).optional(),
 });
 
-export const GenerationQuery = PageQuery.extend({
-  status: z.enum(GENERATION_STATUSES).optional(),
-  chatId: publicId("chat").optional(),
-  errorCode: z.string().max(100).optional(),
-  model: z.string().max(200).optional(),
-});
-
 const StageObject = z.object({
   name: z.string(),
   ms: z.number(),
@@ -216,3 +209,6 @@ export const GenerationObject = z.object({
   requestId: z.string().nullable(),
 });
 export type GenerationObject = z.infer<typeof GenerationObject>;
+
+/** An item of a list; it names its tenant where the list goes across tenants. */
+export const ListedGeneration = GenerationObject.extend({ tenantId: publicId("tenant").optional() });

@@ -15,6 +15,8 @@ export const SCOPES = [
   "imports:read",
   "imports:write",
   "metrics:read",
+  "admin:read",
+  "admin:write",
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -29,6 +31,12 @@ export const ALL_TENANT_SCOPES = [
   "imports:*",
   "metrics:*",
 ] as const;
+
+/**
+ * What an admin key holds unless it is made with more: the installation, and any tenant's generations in numbers; no text
+ * of chats, prompts or replies. A tenant's own key never holds `admin:…`.
+ */
+export const ALL_ADMIN_SCOPES = ["admin:*", "generations:*", "audits:read", "metrics:*"] as const;
 
 /** Whether a key that holds `granted` may do `needed`. */
 export function grants(granted: readonly string[], needed: Scope): boolean {

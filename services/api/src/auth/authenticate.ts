@@ -1,7 +1,8 @@
 import { decodeId } from "@shiftwork/contracts";
-import { findApiKey, type ApiKey, type Db } from "@shiftwork/db";
+import { findApiKey, tenantExists, withTenant, type ApiKey, type Db } from "@shiftwork/db";
 import type { IncomingHttpHeaders } from "node:http";
-import { HttpProblem } from "../errors.ts";
+import { HttpProblem, notFound } from "../errors.ts";
+import type { Tenancy } from "../routes/endpoint.ts";
 import { hashSecret, isSameHash, parseApiKey } from "./api-key.ts";
 import type { Caller } from "./caller.ts";
 
@@ -10,21 +11,47 @@ const CACHE_MS = 5_000;
 const CACHED_KEYS = 10_000;
 const OWNER_ID_LENGTH = 200;
 
-export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Caller>;
+export type Authenticate = (headers: IncomingHttpHeaders, tenancy: Tenancy) => Promise<Caller>;
 
 /** Finds out who is calling. A typo is refused by its checksum; a key seen within 5 s costs no query. */
 export function createAuthenticate(db: Db, pepper: string): Authenticate {
   const findKey = cached((keyId) => findApiKey(db, keyId));
-  return async (headers) => {
+  return async (headers, tenancy) => {
     const parts = parseApiKey(bearerToken(headers));
     const key = parts && (await findKey(parts.keyId));
     if (!parts || !key || !isSameHash(hashSecret(parts.secret, pepper), key.secretHash)) {
       throw new HttpProblem("UNAUTHENTICATED", "Send a valid key as Authorization: Bearer sw_…");
     }
     requireUsable(key);
-    requireOwnTenant(key, headers);
-    return { tenantId: key.tenantId, apiKeyId: key.id, scopes: key.scopes, ownerId: ownerOf(key, headers) };
+    const identity = { apiKeyId: key.id, ownerId: ownerOf(key, headers) };
+    if (key.tenantId === null) {
+      return { ...identity, ...(await tenantOfAdmin(db, tenancy, headers)), scopes: key.scopes };
+    }
+    requireOwnTenant(key.tenantId, headers);
+    // Whatever a tenant's key was made with: the installation is not its to look after.
+    const scopes = key.scopes.filter((scope) => !scope.startsWith("admin:"));
+    return { ...identity, tenantId: key.tenantId, everyTenant: false, scopes };
   };
+}
+
+/** An admin names the tenant of each request; `*` where a list goes across tenants. */
+async function tenantOfAdmin(
+  db: Db,
+  tenancy: Tenancy,
+  headers: IncomingHttpHeaders,
+): Promise<Pick<Caller, "tenantId" | "everyTenant">> {
+  if (tenancy === "none") return { tenantId: "", everyTenant: false };
+  const named = headers["x-tenant-id"];
+  if (named === "*" && tenancy === "one or all") return { tenantId: "", everyTenant: true };
+  if (typeof named !== "string" || named === "*") {
+    const choice = tenancy === "one or all" ? "a tenant's id, or *" : "a tenant's id";
+    throw new HttpProblem("VALIDATION_FAILED", `With an admin key, send ${choice} as X-Tenant-Id.`);
+  }
+  const tenantId = decodeId("tenant", named);
+  if (tenantId === null || !(await withTenant(db, tenantId, (tx) => tenantExists(tx, tenantId)))) {
+    throw notFound("tenant");
+  }
+  return { tenantId, everyTenant: false };
 }
 
 function bearerToken(headers: IncomingHttpHeaders): string {
@@ -39,10 +66,10 @@ function requireUsable(key: ApiKey): void {
 }
 
 /** A key has one tenant; naming another one is a mistake worth telling, not one to work around. */
-function requireOwnTenant(key: ApiKey, headers: IncomingHttpHeaders): void {
+function requireOwnTenant(tenantId: string, headers: IncomingHttpHeaders): void {
   const named = headers["x-tenant-id"];
   if (named === undefined) return;
-  if (typeof named === "string" && decodeId("tenant", named) === key.tenantId) return;
+  if (typeof named === "string" && decodeId("tenant", named) === tenantId) return;
   throw new HttpProblem("INSUFFICIENT_SCOPE", "X-Tenant-Id names a tenant this key does not belong to.");
 }
 

@@ -6,6 +6,7 @@ import {
   findProvider,
   insertGeneration,
   isLastInput,
+  markRetried,
   readStandingSettings,
   takeRoom,
   type ChatRow,
@@ -67,6 +68,7 @@ export async function acceptRetry(
     requestId: by.requestId,
     ...contents,
   });
+  await markRetried(tx, tenantId, earlier.id);
   return { id, dispatched, stopped };
 }
 

@@ -5,7 +5,7 @@ import {
   findChatLocked,
   readTenantLimits,
   requestCancel,
-  type ActiveGeneration,
+  type GenerationInLine,
   type ChatRow,
   type StoppedGeneration,
   type Tx,
@@ -35,7 +35,7 @@ export async function enterChat(tx: Tx, caller: Caller, chatId: string, onBusy: 
 
 type Place = Omit<Entry, "chat">;
 
-async function findPlace(tx: Tx, tenantId: string, chain: readonly ActiveGeneration[], onBusy: OnBusy): Promise<Place> {
+async function findPlace(tx: Tx, tenantId: string, chain: readonly GenerationInLine[], onBusy: OnBusy): Promise<Place> {
   const [head] = chain;
   if (!head) return { predecessorId: null, stopped: [] };
   switch (onBusy) {
@@ -49,7 +49,7 @@ async function findPlace(tx: Tx, tenantId: string, chain: readonly ActiveGenerat
 }
 
 /** The last one first: what is cancelled while it waits must not put its message into the chat on its way out. */
-async function supersede(tx: Tx, tenantId: string, chain: readonly ActiveGeneration[]): Promise<Place> {
+async function supersede(tx: Tx, tenantId: string, chain: readonly GenerationInLine[]): Promise<Place> {
   const stopped: StoppedGeneration[] = [];
   let predecessorId: string | null = null;
   for (const { id } of chain.toReversed()) {

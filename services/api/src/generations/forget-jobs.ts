@@ -1,13 +1,13 @@
 import { encodeId } from "@shiftwork/contracts";
 import type { StoppedGeneration } from "@shiftwork/db";
-import type { ApiDependencies } from "../api-dependencies.ts";
+import type { Logger, Queue } from "@shiftwork/platform";
 
 /**
  * Takes the jobs of generations that ended while they waited out of the queue. A job that stays behind is harmless:
  * whoever gets it finds nothing to claim.
  */
 export async function forgetJobs(
-  { queue, logger }: Pick<ApiDependencies, "queue" | "logger">,
+  { queue, logger }: { readonly queue: Pick<Queue, "remove">; readonly logger: Logger },
   generations: readonly StoppedGeneration[],
 ): Promise<void> {
   await Promise.all(

@@ -1,5 +1,12 @@
 import { encodeId, type GenerationObject, type IdKind } from "@shiftwork/contracts";
-import { findAuditedGenerations, type GenerationRow, type Tx } from "@shiftwork/db";
+import {
+  findAuditedEverywhere,
+  findAuditedGenerations,
+  type Db,
+  type GenerationRow,
+  type TenantGenerationRow,
+  type Tx,
+} from "@shiftwork/db";
 import type { Caller } from "../auth/caller.ts";
 import { publicProblem } from "../context/public-refs.ts";
 import { visibleGeneration } from "../routes/visible.ts";
@@ -19,6 +26,15 @@ export async function generationObjects(
 ): Promise<GenerationObject[]> {
   const ids = rows.map((row) => row.id);
   const audited = await findAuditedGenerations(tx, tenantId, ids);
+  return rows.map((row) => generationObject(row, audited.has(row.id)));
+}
+
+/** As `generationObjects`, for rows of several tenants; as admin. */
+export async function generationObjectsEverywhere(
+  admin: Db,
+  rows: readonly TenantGenerationRow[],
+): Promise<GenerationObject[]> {
+  const audited = await findAuditedEverywhere(admin, rows);
   return rows.map((row) => generationObject(row, audited.has(row.id)));
 }
 

@@ -1,5 +1,5 @@
 import { encodeId } from "@shiftwork/contracts";
-import { findActiveGeneration, type ActiveGeneration, type Tx } from "@shiftwork/db";
+import { findActiveGeneration, type GenerationInLine, type Tx } from "@shiftwork/db";
 import { HttpProblem } from "../errors.ts";
 
 /**
@@ -21,7 +21,7 @@ export async function requireNotBeingAnswered(
   if (active?.inputMessageId === message.id) throw chatBusy(active);
 }
 
-export function chatBusy({ id, status }: Pick<ActiveGeneration, "id" | "status">): HttpProblem {
+export function chatBusy({ id, status }: GenerationInLine): HttpProblem {
   return new HttpProblem("CHAT_BUSY", "The chat has an active generation; wait for it or cancel it.", {
     params: { generationId: encodeId("generation", id), status },
   });

@@ -27,6 +27,7 @@ export function numberCursor(call: ListCall, count: number): readonly number[] |
 
 interface ListQuery {
   readonly limit: number;
+  readonly include?: string | undefined;
   readonly cursor?: string | undefined;
 }
 /** The part of a call that a list reads. */
@@ -63,7 +64,7 @@ function readCursor(call: ListCall): CursorKey | null {
 
 /** Names the list and its filter: a cursor of another one would silently skip rows. */
 function scopeOf({ query, request }: ListCall): string {
-  const { limit: _limit, cursor: _cursor, ...filter } = query;
+  const { limit: _limit, cursor: _cursor, include: _include, ...filter } = query;
   const named = Object.entries(filter).sort(([left], [right]) => (left < right ? -1 : 1));
   return createHash("sha256")
     .update(JSON.stringify([pathOf(request.url), named]))

@@ -1,11 +1,15 @@
 import {
+  BulkActionObject,
   CharacterObject,
   ChatContextAudit,
   ChatObject,
   ContextPreview,
   ContextStrategyObject,
+  DeadLetterObject,
+  ErrorGroupObject,
   GenerationObject,
   GenerationStreamEvent,
+  HealthObject,
   ImportObject,
   LorebookObject,
   LoreEntryObject,
@@ -14,8 +18,10 @@ import {
   PersonaObject,
   ProblemDetails,
   PromptContextAudit,
+  QueueStats,
   SettingsObject,
   TenantSettingsObject,
+  WorkerObject,
 } from "@shiftwork/contracts";
 import type { FastifyDynamicSwaggerOptions } from "@fastify/swagger";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
@@ -23,13 +29,17 @@ import { z } from "zod";
 
 /** Answers that the document names once and refers to, so that a generated client has one type for each. */
 const NAMED = {
+  BulkActionObject,
   CharacterObject,
   ChatContextAudit,
   ChatObject,
   ContextPreview,
   ContextStrategyObject,
+  DeadLetterObject,
+  ErrorGroupObject,
   GenerationObject,
   GenerationStreamEvent,
+  HealthObject,
   ImportObject,
   LorebookObject,
   LoreEntryObject,
@@ -38,8 +48,10 @@ const NAMED = {
   PersonaObject,
   ProblemDetails,
   PromptContextAudit,
+  QueueStats,
   SettingsObject,
   TenantSettingsObject,
+  WorkerObject,
 } as const;
 
 // The global registry holds what `.describe()` says; a registry of its own would lose that.

@@ -20,7 +20,7 @@ let chatId: string;
 beforeAll(async () => {
   api = await openApi(inject("databaseUrl"));
   const tenant = await api.newTenant();
-  caller = { tenantId: tenant.id, apiKeyId: "", scopes: [], ownerId: null };
+  caller = { tenantId: tenant.id, everyTenant: false, apiKeyId: "", scopes: [], ownerId: null };
   chatId = (await api.call("POST", "/api/v2/chats", { key: tenant.key, body: {} })).body.id;
   previewer = openPreviewer();
 });

@@ -23,15 +23,32 @@ export interface Answer<Result = unknown> {
 /** The handler has sent the answer itself: on the raw socket, or as bytes that are JSON already. */
 export const STREAMED = Symbol("streamed");
 
+/**
+ * Which tenants an endpoint is about: the caller's one; that or, for an admin who sends `X-Tenant-Id: *`, all of them;
+ * or the installation, which is an admin's affair.
+ */
+export type Tenancy = "one" | "one or all" | "none";
+
 /** One endpoint: everything the router, the OpenAPI document and the tests need to know of it. */
 export interface Endpoint<Query = unknown, Body = unknown, Result = unknown> {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Path parameters are named after what they identify: `:chatId` is a chat's id. */
   readonly path: string;
-  readonly tag: "Authoring" | "Lore" | "Chats" | "Generations" | "Context" | "Settings" | "Imports" | "Service";
+  readonly tag:
+    | "Authoring"
+    | "Lore"
+    | "Chats"
+    | "Generations"
+    | "Context"
+    | "Settings"
+    | "Imports"
+    | "Operations"
+    | "Service";
   readonly summary: string;
-  /** `any key` = authenticated, no scope of its own; `public` = no key. */
-  readonly scope: Scope | "any key" | "public";
+  /** `any key` = authenticated, no scope of its own; `public` = no key; of several, one is needed, and the handler says which. */
+  readonly scope: Scope | readonly [Scope, ...Scope[]] | "any key" | "public";
+  /** Default `one`. */
+  readonly tenancy?: Tenancy;
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
   /** Schema of the body of a success; `null` = none. */

@@ -1,4 +1,4 @@
-import { encodeId, ID_PREFIXES, SCOPES, type IdKind } from "@shiftwork/contracts";
+import { ALL_ADMIN_SCOPES, ALL_TENANT_SCOPES, encodeId, ID_PREFIXES, SCOPES, type IdKind } from "@shiftwork/contracts";
 import { uuidv7 } from "uuidv7";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { openApi, type ApiUnderTest, type CallAnswer, type TestTenant } from "../testing/api-under-test.ts";
@@ -11,6 +11,7 @@ type Id = keyof typeof ENDPOINTS;
 type Kind = keyof SampleIds;
 
 let api: ApiUnderTest;
+let adminKey: string;
 let mine: TestTenant;
 let own: SampleIds;
 let foreign: SampleIds;
@@ -18,6 +19,7 @@ let otherOwners: SampleIds;
 
 beforeAll(async () => {
   api = await openApi(inject("databaseUrl"));
+  adminKey = await api.newAdminKey([...ALL_ADMIN_SCOPES, ...ALL_TENANT_SCOPES]);
   mine = await api.newTenant();
   own = await seedTenant(api, mine);
   const other = await api.newTenant();
@@ -31,9 +33,12 @@ const guarded = endpoints.filter(([, endpoint]) => endpoint.scope !== "public");
 const samples = endpoints.flatMap(([id, endpoint]) =>
   SAMPLE_REQUESTS[id].map((build, index) => ({ id, endpoint, build, name: `${id} #${index + 1}` })),
 );
-const withIds = samples.flatMap(({ build, ...sample }) =>
-  kindsUsedBy(build).map((kind) => ({ ...sample, build, kind, name: `${sample.name}, ${kind}` })),
-);
+/** What concerns the installation knows every tenant. */
+const withIds = samples
+  .filter(({ endpoint }) => !isAdmins(endpoint))
+  .flatMap(({ build, ...sample }) =>
+    kindsUsedBy(build).map((kind) => ({ ...sample, build, kind, name: `${sample.name}, ${kind}` })),
+  );
 
 test("every id in every path is covered by a sample request", () => {
   for (const [id, endpoint] of endpoints) {
@@ -53,7 +58,7 @@ describe("another tenant's id is answered exactly like one that never was", () =
 });
 
 describe("another owner's chat, and what belongs to it, is answered exactly like one that never was", () => {
-  const owned: readonly Kind[] = ["chat", "message", "memory", "generation", "import"];
+  const owned: readonly Kind[] = ["chat", "message", "memory", "generation", "import", "bulkAction"];
   test.each(withIds.filter(({ kind }) => owned.includes(kind)))("$name", async ({ endpoint, build, kind }) => {
     const headers = { "x-owner-id": "me" };
     const mineNow = { ...own, chat: await newChat(headers) };
@@ -66,10 +71,43 @@ describe("another owner's chat, and what belongs to it, is answered exactly like
 
 describe("a key without the scope is refused, whatever else it holds", () => {
   test.each(guarded.filter(([, endpoint]) => endpoint.scope !== "any key"))("%s", async (id, endpoint) => {
-    const key = await api.newKey(mine.id, { scopes: SCOPES.filter((scope) => scope !== endpoint.scope) });
+    const needed: readonly string[] = [endpoint.scope].flat();
+    const key = await api.newKey(mine.id, { scopes: SCOPES.filter((scope) => !needed.includes(scope)) });
     const [build] = SAMPLE_REQUESTS[id];
     const answer = await send(endpoint, build?.(own) ?? { path: "" }, {}, key);
     expect([answer.status, answer.body["code"]]).toEqual([403, "INSUFFICIENT_SCOPE"]);
+  });
+});
+
+describe("what concerns the installation is refused to a tenant's key, whatever scopes it was made with", () => {
+  test.each(guarded.filter(([, endpoint]) => isAdmins(endpoint)))("%s", async (id, endpoint) => {
+    const key = await api.newKey(mine.id, { scopes: [...SCOPES, "admin:*"] });
+    const answer = await send(endpoint, SAMPLE_REQUESTS[id][0]?.(own) ?? { path: "" }, {}, key);
+    expect([answer.status, answer.body["code"]]).toEqual([403, "INSUFFICIENT_SCOPE"]);
+  });
+});
+
+describe("an admin key has to name the tenant of a request", () => {
+  test.each(guarded.filter(([, endpoint]) => !isAdmins(endpoint)))("%s", async (id, endpoint) => {
+    const [build] = SAMPLE_REQUESTS[id];
+    const answer = await send(endpoint, build?.(own) ?? { path: "" }, {}, adminKey);
+    expect([answer.status, answer.body["code"]]).toEqual([400, "VALIDATION_FAILED"]);
+    const unknown = { "x-tenant-id": encodeId("tenant", uuidv7()) };
+    expect((await send(endpoint, build?.(own) ?? { path: "" }, unknown, adminKey)).body["code"]).toBe(
+      "TENANT_NOT_FOUND",
+    );
+  });
+});
+
+describe("* for every tenant is refused but by lists that go across tenants", () => {
+  test.each(guarded.filter(([, endpoint]) => (endpoint.tenancy ?? "one") === "one"))("%s", async (id, endpoint) => {
+    const answer = await send(
+      endpoint,
+      SAMPLE_REQUESTS[id][0]?.(own) ?? { path: "" },
+      { "x-tenant-id": "*" },
+      adminKey,
+    );
+    expect([answer.status, answer.body["code"]]).toEqual([400, "VALIDATION_FAILED"]);
   });
 });
 
@@ -96,9 +134,13 @@ function send(
   endpoint: Endpoint,
   { path, body, headers }: SampleRequest,
   more: { readonly [name: string]: string } = {},
-  key = mine.key,
+  key = isAdmins(endpoint) ? adminKey : mine.key,
 ): Promise<CallAnswer> {
   return api.call(endpoint.method, path, { key, body, headers: { ...headers, ...more } });
+}
+
+function isAdmins({ tenancy }: Endpoint): boolean {
+  return tenancy === "none";
 }
 
 async function newChat(headers: { readonly [name: string]: string }): Promise<string> {

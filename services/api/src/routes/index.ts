@@ -41,7 +41,25 @@ import { readSettings } from "./settings/read-tenant.ts";
 import { updateCharacterSettings } from "./settings/update-character.ts";
 import { updateChatSettings } from "./settings/update-chat.ts";
 import { updateSettings } from "./settings/update-tenant.ts";
+import { abortBulkAction } from "./bulk-actions/abort.ts";
+import { createBulkAction } from "./bulk-actions/create.ts";
+import { listBulkActions } from "./bulk-actions/list.ts";
+import { readBulkAction } from "./bulk-actions/read.ts";
+import { discardDeadLetter } from "./dead-letters/discard.ts";
+import { listDeadLetters } from "./dead-letters/list.ts";
+import { readDeadLetter } from "./dead-letters/read.ts";
+import { retryDeadLetter } from "./dead-letters/retry.ts";
+import { listErrors } from "./errors/list.ts";
+import { readError } from "./errors/read.ts";
+import { updateError } from "./errors/update.ts";
+import { pauseQueue } from "./queues/pause.ts";
+import { resumeQueue } from "./queues/resume.ts";
+import { readQueueStats } from "./stats/queue.ts";
+import { pauseTenant } from "./tenants/pause.ts";
+import { resumeTenant } from "./tenants/resume.ts";
+import { listWorkers } from "./workers/list.ts";
 import { readLiveness } from "./service/alive.ts";
+import { readHealth } from "./service/health.ts";
 import { readReadiness } from "./service/ready.ts";
 import { readVersion } from "./service/version.ts";
 
@@ -89,6 +107,24 @@ export const ENDPOINTS = {
   updateChatSettings,
   readCharacterSettings,
   updateCharacterSettings,
+  listErrors,
+  readError,
+  updateError,
+  listDeadLetters,
+  readDeadLetter,
+  retryDeadLetter,
+  discardDeadLetter,
+  createBulkAction,
+  listBulkActions,
+  readBulkAction,
+  abortBulkAction,
+  readQueueStats,
+  listWorkers,
+  pauseQueue,
+  resumeQueue,
+  pauseTenant,
+  resumeTenant,
+  readHealth,
   readLiveness,
   readReadiness,
   readVersion,

@@ -25,7 +25,7 @@ let document: Document;
 
 beforeAll(async () => {
   // The document comes from the registry alone: nothing that would do I/O is ever called.
-  const unused = {} as Pick<ApiDependencies, "db" | "queue" | "eventLog" | "previewer">;
+  const unused = {} as Pick<ApiDependencies, "db" | "adminDb" | "queue" | "eventLog" | "previewer">;
   app = await createApp({
     ...unused,
     streams: createStreamRegistry(),
@@ -33,6 +33,9 @@ beforeAll(async () => {
     pepper: "pepper",
     version: "1.2.3",
     plugins: await loadPlugins([]),
+    health: async () => Promise.reject(new Error("not called")),
+    wakeBulkActions: () => {},
+    deadAfterMs: 1_000,
     readiness: async () => null,
   });
   document = (await app.inject("/openapi.json")).json();

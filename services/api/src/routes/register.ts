@@ -1,18 +1,34 @@
-import { GENERATION_ERROR_CODES, GenerationStreamEvent, ProblemDetails, type ErrorCode } from "@shiftwork/contracts";
+import {
+  GENERATION_ERROR_CODES,
+  GenerationStreamEvent,
+  ProblemDetails,
+  type ErrorCode,
+  type Scope,
+} from "@shiftwork/contracts";
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, FastifySchemaCompiler } from "fastify";
 import { z } from "zod";
 import type { ApiDependencies } from "../api-dependencies.ts";
 import type { Authenticate } from "../auth/authenticate.ts";
-import { requireScope, type Caller } from "../auth/caller.ts";
+import { requireOneOf, type Caller } from "../auth/caller.ts";
 import { HTTP_STATUS, HttpProblem } from "../errors.ts";
 import { validatorCompiler } from "../plugins/validation.ts";
 import { ENDPOINTS } from "./index.ts";
 import { STREAMED, type Endpoint } from "./endpoint.ts";
 
-const NOBODY: Caller = { tenantId: "", apiKeyId: "", scopes: [], ownerId: null };
+declare module "fastify" {
+  interface FastifyRequest {
+    /** `null` until the request is authenticated, and on public routes. */
+    caller: Caller | null;
+  }
+}
+
+const NOBODY: Caller = { tenantId: "", everyTenant: false, apiKeyId: "", scopes: [], ownerId: null };
 const NO_QUERY = z.strictObject({});
 /** Headers for the document; what reads one checks it. */
 const SENT_HEADERS = {
+  tenant: {
+    "x-tenant-id": z.string().optional().describe("The tenant; needed with an admin key"),
+  },
   owner: {
     "x-owner-id": z.string().optional().describe("Act for this end user: whatever is not theirs looks missing"),
   },
@@ -44,8 +60,9 @@ export function registerEndpoints(app: FastifyInstance, deps: ApiDependencies, a
       ...(endpoint.form ? { validatorCompiler: exceptBody } : {}),
       onRequest: async (request) => {
         if (endpoint.scope === "public") return;
-        request.caller = await authenticate(request.headers);
-        if (endpoint.scope !== "any key") requireScope(request.caller, endpoint.scope);
+        request.caller = await authenticate(request.headers, endpoint.tenancy ?? "one");
+        const scopes = scopesOf(endpoint);
+        if (scopes !== null) requireOneOf(request.caller, scopes);
       },
       preValidation: async (request) => requireBodyType(endpoint, request),
       handler: (request, reply) => answer(deps, endpoint, request, reply),
@@ -88,7 +105,7 @@ function schemaOf(operationId: string, endpoint: Endpoint): FastifySchema {
     summary: endpoint.summary,
     ...(endpoint.scope === "public"
       ? { security: [] }
-      : { security: [{ apiKey: [] }], description: scopeText(endpoint.scope) }),
+      : { security: [{ apiKey: [] }], description: accessText(endpoint) }),
     ...(endpoint.form ? { consumes: ["multipart/form-data"], body: endpoint.form } : {}),
     ...(names.length === 0 ? {} : { params: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) }),
     querystring: endpoint.query ?? NO_QUERY,
@@ -98,14 +115,23 @@ function schemaOf(operationId: string, endpoint: Endpoint): FastifySchema {
   };
 }
 
-function scopeText(scope: Endpoint["scope"]): string {
-  return scope === "any key" ? "Any key." : `Scope: \`${scope}\`.`;
+/** The scopes one of which is needed; `null` = none. */
+function scopesOf({ scope }: Endpoint): readonly [Scope, ...Scope[]] | null {
+  if (scope === "any key" || scope === "public") return null;
+  return typeof scope === "string" ? [scope] : scope;
+}
+
+function accessText(endpoint: Endpoint): string {
+  const scopes = scopesOf(endpoint)?.map((scope) => `\`${scope}\``);
+  const access = scopes ? `Scope: ${scopes.join(" or ")}.` : "Any key.";
+  return endpoint.tenancy === "one or all" ? `${access} Admin keys may send \`X-Tenant-Id: *\`.` : access;
 }
 
 function headersOf(endpoint: Endpoint): z.ZodRawShape {
   const makes = endpoint.errors.includes("IDEMPOTENCY_KEY_REUSED");
   return {
-    ...(endpoint.scope === "public" ? {} : SENT_HEADERS.owner),
+    ...(endpoint.scope === "public" || endpoint.tenancy === "none" ? {} : SENT_HEADERS.tenant),
+    ...(endpoint.scope === "public" || endpoint.tenancy === "none" ? {} : SENT_HEADERS.owner),
     ...(makes ? SENT_HEADERS.once : {}),
     ...(endpoint.errors.includes("PRECONDITION_FAILED") ? SENT_HEADERS.match : {}),
     ...(endpoint.waits ? SENT_HEADERS.wait : {}),

@@ -61,7 +61,7 @@ export async function endRun(api: ApiUnderTest, claim: Claim, status: TerminalSt
 
 /** Assembles a run's prompt and stores its audit, as its worker does before the request leaves; returns the request. */
 export async function prepareRun(api: ApiUnderTest, run: Claim): Promise<ProviderRequest | null> {
-  const caller = { tenantId: run.tenantId, apiKeyId: "", scopes: [], ownerId: null };
+  const caller = { tenantId: run.tenantId, everyTenant: false, apiKeyId: "", scopes: [], ownerId: null };
   const body = CreateContextPreview.parse({ chatId: encodeId("chat", run.chatId), contextStrategy: run.strategy });
   const host = { db: api.database.db, plugins: await loadPlugins([]), masterKey: null, caller };
   const { report } = await previewTurn(host, body, new AbortController().signal);

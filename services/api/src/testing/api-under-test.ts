@@ -1,5 +1,13 @@
-import { ALL_TENANT_SCOPES, encodeId, ProblemDetails } from "@shiftwork/contracts";
-import { insertApiKey, insertProvider, insertTenant, openDatabase, withTenant, type Database } from "@shiftwork/db";
+import { ALL_ADMIN_SCOPES, ALL_TENANT_SCOPES, encodeId, ProblemDetails } from "@shiftwork/contracts";
+import {
+  insertAdminKey,
+  insertApiKey,
+  insertProvider,
+  insertTenant,
+  openDatabase,
+  withTenant,
+  type Database,
+} from "@shiftwork/db";
 import { openTestDatabase } from "@shiftwork/db/testing";
 import { createLogger, loadPlugins, openPostgresEventLog, type LoadedPlugins, type Logger } from "@shiftwork/platform";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
@@ -7,12 +15,15 @@ import { uuidv7 } from "uuidv7";
 import { expect } from "vitest";
 import type { ApiDependencies } from "../api-dependencies.ts";
 import { createApp } from "../app.ts";
+import { runBulkActions } from "../bulk-actions/run-bulk-actions.ts";
 import { makeApiKey } from "../auth/api-key.ts";
 import { previewsHere, type Previewer } from "../preview/previewer.ts";
 import { createStreamRegistry, type StreamRegistry } from "../events/stream-registry.ts";
+import { createHealthCheck } from "../health/check-health.ts";
 import type { Endpoint } from "../routes/endpoint.ts";
 import { ENDPOINTS } from "../routes/index.ts";
 
+const DEAD_AFTER_MS = 6_000;
 export const PEPPER = "a pepper only tests have";
 
 export interface TestTenant {
@@ -45,6 +56,9 @@ export interface ApiUnderTest {
   readonly removedJobs: { readonly generationId: string; readonly epoch: number }[];
   newTenant(limits?: { readonly maxQueued?: number }): Promise<TestTenant>;
   newKey(tenantId: string, facts: { scopes?: readonly string[]; ownerId?: string; expiresAt?: Date }): Promise<string>;
+  newAdminKey(scopes?: readonly string[]): Promise<string>;
+  /** What the API's loop does: works on bulk actions until none is left that can go on. */
+  runBulkActions(batchSize?: number): Promise<void>;
   /** Calls an endpoint and checks the answer's body against what the registry promises. */
   call(method: Endpoint["method"], path: string, options?: CallOptions): Promise<CallAnswer>;
   close(): Promise<void>;
@@ -68,12 +82,14 @@ export async function openApi(
   const streams = createStreamRegistry();
   const removedJobs: { generationId: string; epoch: number }[] = [];
   const plugins = options.plugins ?? (await loadPlugins([]));
+  const queue: ApiDependencies["queue"] = {
+    add: async () => {},
+    remove: async ({ generationId, epoch }) => removedJobs.push({ generationId, epoch }) > 0,
+  };
   const app = await createApp({
     db: database.db,
-    queue: {
-      add: async () => {},
-      remove: async ({ generationId, epoch }) => removedJobs.push({ generationId, epoch }) > 0,
-    },
+    adminDb: admin.db,
+    queue,
     eventLog,
     streams,
     logger: loggerFor(options.onLogLine),
@@ -81,6 +97,9 @@ export async function openApi(
     version: "0.0.0-test",
     plugins,
     previewer: previewsHere({ db: database.db, plugins, masterKey: Buffer.alloc(32, 7) }),
+    health: createHealthCheck({ adminDb: admin.db, queue: { state: async () => "gone" }, deadAfterMs: DEAD_AFTER_MS }),
+    wakeBulkActions: () => {},
+    deadAfterMs: DEAD_AFTER_MS,
     readiness: async () => null,
     ...options,
   });
@@ -94,6 +113,12 @@ export async function openApi(
     streams,
     removedJobs,
     newKey,
+    newAdminKey: (scopes = ALL_ADMIN_SCOPES) => insertTestAdminKey(admin, scopes),
+    async runBulkActions(batchSize = 200) {
+      const logger = loggerFor(options.onLogLine);
+      const runner = { db: database.db, adminDb: admin.db, queue, logger, plugins, holder: uuidv7(), batchSize };
+      while (await runBulkActions(runner, new AbortController().signal));
+    },
     newTenant: (limits = {}) => insertTestTenant(admin, limits),
     call: (method, path, call = {}) => callChecked(app, method, path, call),
     async close() {
@@ -131,6 +156,12 @@ async function insertKey(
   const { key, keyId, secretHash } = makeApiKey("test", PEPPER);
   const row = { id: uuidv7(), keyId, secretHash, name: "test", scopes: ALL_TENANT_SCOPES, ...facts };
   await withTenant(admin.db, tenantId, (tx) => insertApiKey(tx, tenantId, row));
+  return key;
+}
+
+async function insertTestAdminKey(admin: Database, scopes: readonly string[]): Promise<string> {
+  const { key, keyId, secretHash } = makeApiKey("test", PEPPER);
+  await insertAdminKey(admin.db, { id: uuidv7(), keyId, secretHash, name: "test", scopes });
   return key;
 }
 

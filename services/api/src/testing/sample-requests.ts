@@ -13,6 +13,8 @@ export interface SampleIds {
   readonly generation: string;
   readonly import: string;
   readonly provider: string;
+  readonly bulkAction: string;
+  readonly tenant: string;
 }
 
 export interface SampleRequest {
@@ -91,7 +93,10 @@ export const SAMPLE_REQUESTS: {
       body: { message: "Hi", providerId: ids.provider, personaId: ids.persona, lorebookIds: [ids.lorebook] },
     }),
   ],
-  listGenerations: [(ids) => ({ path: `/api/v2/generations?chatId=${ids.chat}` })],
+  listGenerations: [
+    (ids) => ({ path: `/api/v2/generations?chatId=${ids.chat}` }),
+    (ids) => ({ path: `/api/v2/generations?providerId=${ids.provider}&status!=queued,running` }),
+  ],
   readGeneration: [(ids) => ({ path: `/api/v2/generations/${ids.generation}` })],
   streamGeneration: [(ids) => ({ path: `/api/v2/generations/${ids.generation}/events` })],
   cancelGeneration: [(ids) => ({ path: `/api/v2/generations/${ids.generation}/cancel`, body: {} })],
@@ -128,6 +133,27 @@ export const SAMPLE_REQUESTS: {
   updateCharacterSettings: [
     (ids) => ({ path: `/api/v2/characters/${ids.character}/settings`, body: { providerId: ids.provider } }),
   ],
+  listErrors: [() => ({ path: "/api/v2/errors" })],
+  readError: [() => ({ path: "/api/v2/errors/none" })],
+  updateError: [() => ({ path: "/api/v2/errors/none", body: { state: "resolved" } })],
+  listDeadLetters: [() => ({ path: "/api/v2/dead-letters" })],
+  readDeadLetter: [(ids) => ({ path: `/api/v2/dead-letters/${ids.generation}` })],
+  retryDeadLetter: [(ids) => ({ path: `/api/v2/dead-letters/${ids.generation}/retry` })],
+  discardDeadLetter: [(ids) => ({ path: `/api/v2/dead-letters/${ids.generation}/discard`, body: { note: "Seen." } })],
+  createBulkAction: [
+    (ids) => ({ path: "/api/v2/bulk-actions", body: { action: "retry", ids: [ids.generation] } }),
+    (ids) => ({ path: "/api/v2/bulk-actions", body: { action: "retry", filter: { chatId: ids.chat } } }),
+  ],
+  listBulkActions: [() => ({ path: "/api/v2/bulk-actions" })],
+  readBulkAction: [(ids) => ({ path: `/api/v2/bulk-actions/${ids.bulkAction}` })],
+  abortBulkAction: [(ids) => ({ path: `/api/v2/bulk-actions/${ids.bulkAction}/abort` })],
+  readQueueStats: [() => ({ path: "/api/v2/stats/queue" })],
+  listWorkers: [() => ({ path: "/api/v2/workers" })],
+  pauseQueue: [() => ({ path: "/api/v2/queues/default/pause" })],
+  resumeQueue: [() => ({ path: "/api/v2/queues/default/resume" })],
+  pauseTenant: [(ids) => ({ path: `/api/v2/tenants/${ids.tenant}/pause` })],
+  resumeTenant: [(ids) => ({ path: `/api/v2/tenants/${ids.tenant}/resume` })],
+  readHealth: [() => ({ path: "/api/v2/health" })],
   readLiveness: [() => ({ path: "/livez" })],
   readReadiness: [() => ({ path: "/readyz" })],
   readVersion: [() => ({ path: "/api/v2/version" })],

@@ -1,3 +1,4 @@
+import { encodeId } from "@shiftwork/contracts";
 import type { ApiUnderTest } from "./api-under-test.ts";
 import { multipartForm } from "./multipart-form.ts";
 import { CHAT_FILE, type SampleIds } from "./sample-requests.ts";
@@ -5,7 +6,7 @@ import { CHAT_FILE, type SampleIds } from "./sample-requests.ts";
 /** Makes one of everything through the API. The chat's generation is cancelled, so that the chat is idle. `owner` = everything is that owner's. */
 export async function seedTenant(
   api: ApiUnderTest,
-  tenant: { readonly key: string; readonly providerId: string },
+  tenant: { readonly id: string; readonly key: string; readonly providerId: string },
   owner?: string,
 ): Promise<SampleIds> {
   const headers = owner === undefined ? {} : { "x-owner-id": owner };
@@ -25,6 +26,20 @@ export async function seedTenant(
   const imported = await create("/api/v2/imports", body, type);
   const generation = await create(`/api/v2/chats/${chat}/generations`, { message: "And you?" });
   await create(`/api/v2/generations/${generation}/cancel`, {});
+  const bulkAction = await create("/api/v2/bulk-actions", { action: "cancel", ids: [generation] });
   const provider = tenant.providerId;
-  return { character, persona, lorebook, loreEntry, memory, chat, message, generation, import: imported, provider };
+  const more = { bulkAction, tenant: encodeId("tenant", tenant.id) };
+  return {
+    character,
+    persona,
+    lorebook,
+    loreEntry,
+    memory,
+    chat,
+    message,
+    generation,
+    import: imported,
+    provider,
+    ...more,
+  };
 }

@@ -57,6 +57,7 @@ function open(url: string): Database {
 async function appOn(database: Database, readiness = () => checkReadiness(database)): Promise<FastifyInstance> {
   const app = await createApp({
     db: database.db,
+    adminDb: database.db,
     queue: { add: async () => {}, remove: async () => false },
     eventLog: { read: async () => [], subscribe: () => () => {}, close: async () => {} },
     streams: createStreamRegistry(),
@@ -65,6 +66,9 @@ async function appOn(database: Database, readiness = () => checkReadiness(databa
     version: "1.2.3",
     plugins: await loadPlugins([]),
     previewer: { preview: async () => new Uint8Array() },
+    health: async () => Promise.reject(new Error("not called")),
+    wakeBulkActions: () => {},
+    deadAfterMs: 1_000,
     readiness,
   });
   opened.push(app);
