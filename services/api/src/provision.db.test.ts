@@ -1,4 +1,4 @@
-import { decodeId } from "@shiftwork/contracts";
+import { decodeId, encodeId } from "@shiftwork/contracts";
 import { findProvider, withTenant } from "@shiftwork/db";
 import { openSecret, providerSecretContext } from "@shiftwork/platform";
 import { execFile } from "node:child_process";
@@ -88,3 +88,21 @@ async function provision(args: readonly string[]): Promise<{ readonly [name: str
 function uuid(kind: "tenant" | "provider", id: string | undefined): string {
   return decodeId(kind, id ?? "") ?? "";
 }
+
+test("an admin key is printed once and works for every tenant, without their texts", async () => {
+  const made = await provision(["--admin-key", "operations"]);
+  expect(made["adminKeyId"]).toMatch(/^adm_/);
+  const key = made["apiKey"] ?? "";
+  const headers = { "x-tenant-id": "*" };
+  expect((await api.call("GET", "/api/v2/generations", { key, headers })).status).toBe(200);
+  expect((await api.call("GET", "/api/v2/workers", { key })).status).toBe(200);
+  const { id } = await api.newTenant();
+  const inTenant = { "x-tenant-id": encodeId("tenant", id) };
+  expect((await api.call("GET", "/api/v2/chats", { key, headers: inTenant })).status).toBe(403);
+  const reader = (await provision(["--admin-key", "support", "--with-content"]))["apiKey"] ?? "";
+  expect((await api.call("GET", "/api/v2/chats", { key: reader, headers: inTenant })).status).toBe(200);
+});
+
+test("a tenant and an admin key are not made at once", async () => {
+  await expect(provision(["--tenant", "X", "--admin-key", "Y"])).rejects.toMatchObject({ code: 2 });
+});

@@ -1,11 +1,13 @@
-import { ALL_TENANT_SCOPES, encodeId } from "@shiftwork/contracts";
+import { ALL_ADMIN_SCOPES, ALL_TENANT_SCOPES, encodeId } from "@shiftwork/contracts";
 import {
+  insertAdminKey,
   insertApiKey,
   insertProvider,
   insertTenant,
   openDatabase,
   withTenant,
   writeTenantSettings,
+  type Db,
   type ProviderModel,
   type Tx,
 } from "@shiftwork/db";
@@ -17,7 +19,7 @@ import { uuidv7 } from "uuidv7";
 import { makeApiKey } from "./auth/api-key.ts";
 import { readNamedVariable, readProvisionConfig } from "./config.ts";
 
-const USAGE = `Makes a tenant with one provider and one API key; prints their ids and the key, once, as JSON.
+const USAGE = `Makes a tenant with one provider and one API key, or an admin key; prints ids and the key, once, as JSON.
 
   --tenant NAME                 name of the tenant
   --provider-kind KIND          echo | openai-compatible | openai-compatible-text
@@ -28,6 +30,8 @@ const USAGE = `Makes a tenant with one provider and one API key; prints their id
   --api-key-env VARIABLE        variable that holds the provider's key
   --allow-private-network       the provider may be on this machine or network
   --key-environment NAME        second part of the API key; default live
+  --admin-key NAME              instead of a tenant: a key for the installation and every tenant's generations in numbers
+  --with-content                the admin key may also see and write a tenant's texts
 
 Environment: DATABASE_URL, API_KEY_PEPPER, MASTER_KEY. While npm start runs, npm run provision needs none of them.
 `;
@@ -45,6 +49,8 @@ const OPTIONS = {
   "api-key-env": { type: "string" },
   "allow-private-network": { type: "boolean", default: false },
   "key-environment": { type: "string", default: "live" },
+  "admin-key": { type: "string" },
+  "with-content": { type: "boolean", default: false },
   help: { type: "boolean", default: false },
 } as const;
 
@@ -52,7 +58,7 @@ type Flags = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"]
 
 async function main(): Promise<void> {
   const { values: flags } = parseArgs({ options: OPTIONS });
-  if (flags.help || !flags.tenant) {
+  if (flags.help || (flags.tenant === undefined) === (flags["admin-key"] === undefined)) {
     process.stdout.write(USAGE);
     process.exitCode = flags.help ? 0 : 2;
     return;
@@ -65,22 +71,35 @@ async function main(): Promise<void> {
     applicationName: "shiftwork-provision",
   });
   try {
-    const tenantId = uuidv7();
-    const made = await withTenant(database.db, tenantId, (tx) =>
-      provision(tx, tenantId, flags, { pepper: config.API_KEY_PEPPER, masterKey: readMasterKey(config.MASTER_KEY) }),
-    );
+    const secrets = { pepper: config.API_KEY_PEPPER, masterKey: readMasterKey(config.MASTER_KEY) };
+    const made = await (flags.tenant === undefined
+      ? provisionAdmin(database.db, flags, secrets.pepper)
+      : provisionTenant(database.db, flags, secrets));
     process.stdout.write(`${JSON.stringify(made)}\n`);
   } finally {
     await database.close();
   }
 }
 
-async function provision(
-  tx: Tx,
-  tenantId: string,
-  flags: Flags,
-  secrets: { readonly pepper: string; readonly masterKey: Uint8Array },
-) {
+interface Secrets {
+  readonly pepper: string;
+  readonly masterKey: Uint8Array;
+}
+
+function provisionTenant(db: Db, flags: Flags, secrets: Secrets) {
+  const tenantId = uuidv7();
+  return withTenant(db, tenantId, (tx) => provision(tx, tenantId, flags, secrets));
+}
+
+async function provisionAdmin(db: Db, flags: Flags, pepper: string) {
+  const { key, keyId, secretHash } = makeApiKey(flags["key-environment"], pepper);
+  const id = uuidv7();
+  const scopes = [...new Set([...ALL_ADMIN_SCOPES, ...(flags["with-content"] ? ALL_TENANT_SCOPES : [])])];
+  await insertAdminKey(db, { id, keyId, secretHash, name: flags["admin-key"] ?? "", scopes });
+  return { adminKeyId: encodeId("adminKey", id), apiKey: key, scopes };
+}
+
+async function provision(tx: Tx, tenantId: string, flags: Flags, secrets: Secrets) {
   requireProvider(flags);
   requireWindow(flags);
   const providerId = uuidv7();
