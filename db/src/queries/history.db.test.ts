@@ -254,6 +254,20 @@ describe("a long chat loaded by its window", () => {
     expect(await lore(true)).toEqual(whole);
   });
 
+  it("reaches further back where replies hold reasoning, which takes no room in a prompt", async () => {
+    const reasoning = `<think>${say(3_200)}</think>`;
+    const rows = (chats(500)[0] ?? []).map((row) =>
+      row.role === "assistant" && row.content !== "" ? { ...row, content: `${reasoning}Aye, ${row.content}` } : row,
+    );
+    const chat = await storeChat(rows);
+    const whole = await assemble(chat, settingsFor("truncate"), false);
+    const part = await assemble(chat, settingsFor("truncate"), true);
+    expect(part.loaded).toBeLessThan(whole.loaded);
+    expect(part.report.request).toEqual(whole.report.request);
+    expect(part.report.counts).toEqual(whole.report.counts);
+    expect(JSON.stringify(part.report.request)).not.toContain("<think>");
+  });
+
   it.each(["summarize", "compress"])("is loaded whole for %s, which speaks of all of it", async (id) => {
     const { rows, chat } = stored[0]!;
     expect((await assemble(chat, settingsFor(id), true)).loaded).toBe(rows.length + 1);

@@ -41,6 +41,24 @@ describe("buildPrompt", () => {
     expect(blocks.find(({ source }) => source === "overhead")?.tokens).toBe(budget.overheadTokens);
   });
 
+  it("sends stored replies without their reasoning, and counts them so", async () => {
+    const reasoning = `<think>${"SENTINEL-77 ".repeat(200)}</think>`;
+    const branch = (lead: string) => [
+      aMessage(1),
+      aMessage(2, { content: `${lead}Take the lake road.` }),
+      aMessage(3, { content: "<think>mine</think> Thanks" }),
+    ];
+    const plain = await buildFrom(branch(""), window(300));
+    const stored = await buildFrom(branch(reasoning), window(300));
+    expect(stored.request).toEqual(plain.request);
+    expect(stored.budget).toEqual(plain.budget);
+    expect(stored.assemblyHash).toBe(plain.assemblyHash);
+    const row = stored.blocks.find(({ id }) => id === "msg:m2");
+    expect(row).toMatchObject({ included: true, content: "Take the lake road.", tokens: plain.blocks[1]?.tokens });
+    expect(JSON.stringify(stored)).not.toContain("SENTINEL-77");
+    expect(JSON.stringify(stored.request)).toContain("<think>mine</think> Thanks");
+  });
+
   it("keeps prompt and reply within the window", async () => {
     const messages = Array.from({ length: 60 }, (_, index) => aMessage(index + 1));
     const { request, budget } = await buildFrom([...messages, aMessage(61)], {

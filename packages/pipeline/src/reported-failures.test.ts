@@ -297,6 +297,14 @@ describe.skipIf(!present)(`reported failures${skipped}`, () => {
     expect(JSON.stringify(kept.filter(({ meta }) => meta?.source === "summary"))).not.toContain("SENTINEL-77");
   });
 
+  it("rea-02: the sent history is the stripped text, from which it is counted", () => {
+    const branch = caseOf("rea-02").input.messages.map(({ role, content }, index) =>
+      aMessage(index + 1, { role, content: content ?? "" }),
+    );
+    const { blocks } = select({ conversation: aConversation(branch), settings: { action: "reply" } });
+    expect(blocks.map(({ content }) => content)).toEqual(["Plan a picnic", "Take the lake road.", "Thanks"]);
+  });
+
   it("rea-03: only reasoning that leads an answer is taken out", () => {
     const [user, assistant] = caseOf("rea-03").input.messages;
     expect(stripReasoning(assistant?.content ?? "")).toBe(assistant?.content);

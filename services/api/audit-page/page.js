@@ -104,7 +104,10 @@ const REASONS = {
   truncated: () => "Shortened to make it fit; the cut is marked in its text.",
   plugin_added: (detail) => `Added by the plugin ${quoted(detail.plugin ?? "?")}.`,
   hidden: () => "Hidden: never sent and never searched.",
-  empty: () => "There is no text in it.",
+  empty: (detail) =>
+    detail.reasoningLeftOut
+      ? "It is nothing but a model's reasoning, which is not sent back."
+      : "There is no text in it.",
   disabled: (detail) =>
     detail.failedPartial ? "The reply failed half-way; it is shown but not sent." : "Switched off.",
   model_mismatch: () => "Meant for another model.",
@@ -319,6 +322,7 @@ function marksOf(block) {
   if (block.pinned) notes.push("pinned");
   else if (block.protected) notes.push("protected");
   if (block.originalTokens !== null && block.included) notes.push(`shortened from ${tokens(block.originalTokens)}`);
+  if (block.reasonDetail?.reasoningLeftOut && block.included) notes.push("sent without its reasoning");
   if (block.reasonDetail?.ignored) notes.push("marked as excluded, which only the strategy manual reads");
   return notes.map((note) => el("span", { class: "mark" }, note));
 }

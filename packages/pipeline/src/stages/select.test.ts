@@ -53,6 +53,40 @@ describe("select", () => {
     expect(leftOut[1]?.reasonDetail).toEqual({ failedPartial: true });
   });
 
+  it("takes the reasoning off the front of replies, and says so; what users and tools wrote is left as it is", () => {
+    const replies = [
+      aMessage(2, { content: "<think>He is tired.</think>\n\nTake the lake road." }),
+      aMessage(4, { content: "The form `<think>…</think>` wraps reasoning." }),
+      aMessage(6, { content: "```html\n<think>x</think>\n```" }),
+    ];
+    const { blocks } = selecting([
+      aMessage(1, { content: "<think>x</think> What is that?" }),
+      ...replies,
+      calling(8, ["c"], { content: "<Thinking>Look it up.</Thinking>" }),
+      answering(9, "c", { content: "<think>y</think>" }),
+      aMessage(11),
+    ]);
+    const taken = { reasoningLeftOut: true };
+    expect(blocks.slice(0, 6).map(({ content, reasonDetail }) => [content, reasonDetail])).toEqual([
+      ["<think>x</think> What is that?", null],
+      ["Take the lake road.", taken],
+      [replies[1]?.content, null],
+      [replies[2]?.content, null],
+      ["", taken],
+      ["<think>y</think>", null],
+    ]);
+    expect(replies[0]?.content).toContain("He is tired.");
+  });
+
+  it.each(["<think>Hm.</think>\n", "<think>They met and then", "<reasoning>a</reasoning><think>b</think>"])(
+    "takes out a reply that is nothing but reasoning (%j)",
+    (content) => {
+      const { sent, out, leftOut } = selecting([aMessage(1), aMessage(2, { content }), aMessage(3)]);
+      expect([sent, out]).toEqual([["msg:m1", "msg:m3"], { "msg:m2": "empty" }]);
+      expect(leftOut[0]).toMatchObject({ block: { content: "" }, reasonDetail: { reasoningLeftOut: true } });
+    },
+  );
+
   it("keeps an assistant message that has calls and no text, and a blank result", () => {
     const { sent } = selecting([aMessage(1), calling(2, ["c1"]), answering(3, "c1", { content: "" }), aMessage(5)]);
     expect(sent).toEqual(["msg:m1", "msg:m2", "msg:m3", "msg:m5"]);
@@ -166,6 +200,8 @@ describe("select", () => {
   it("requires the reply that is being continued and trims its end", () => {
     const { blocks } = selecting([aMessage(1), aMessage(2, { content: "Once upon a time \n" })], "continue");
     expect(blocks[1]).toMatchObject({ required: true, reason: "required", content: "Once upon a time" });
+    const reasoned = selecting([aMessage(1), aMessage(2, { content: "<think>Hm.</think>Once " })], "continue");
+    expect(reasoned.blocks[1]).toMatchObject({ required: true, content: "Once" });
     const plain = selecting([aMessage(1), aMessage(2, { content: "Once upon a time \n" })]);
     expect(plain.blocks[1]).toMatchObject({ required: false, content: "Once upon a time \n" });
   });

@@ -1,5 +1,6 @@
 import type { Block, LeftOutBlock, ToolCall } from "../block.ts";
 import type { ChatMessage, Conversation } from "../conversation.ts";
+import { stripReasoning } from "../reasoning.ts";
 import type { ExcludedReason, IncludedReason, ReasonDetail } from "../reasons.ts";
 import type { AssemblySettings } from "../settings.ts";
 import { linkToolCalls } from "../wire/tool-links.ts";
@@ -11,15 +12,18 @@ export interface StageBlocks {
 }
 
 interface Candidate {
+  /** As it is sent. */
   readonly message: ChatMessage;
   readonly id: string;
+  readonly detail: ReasonDetail | null;
 }
 
 /**
  * Messages of the branch → history and input blocks. Takes out, whatever the budget: hidden rows, failed partial replies
  * (`disabled`), blank rows without calls, results without a call, surplus results, calls without all their results.
  * A result belongs to the nearest preceding call with its id. The input is the last user message that is sent. System
- * rows are required, unless they are marked optional.
+ * rows are required, unless they are marked optional. Reasoning that leads a stored reply is not sent back to a model:
+ * from here on the reply is what comes after it.
  */
 export function select(input: {
   readonly conversation: Conversation;
@@ -30,7 +34,7 @@ export function select(input: {
   for (const candidate of input.conversation.messages.map(toCandidate)) {
     const unfit = unfitReason(candidate.message);
     if (unfit === null) candidates.push(candidate);
-    else leftOut.push(leaveOut(candidate, unfit.reason, null, unfit.detail));
+    else leftOut.push(leaveOut(candidate, unfit.reason, null, unfit.detail ?? candidate.detail));
   }
   const links = linkToolCalls(candidates.map((candidate) => candidate.message));
   const sent: { readonly candidate: Candidate; readonly groupId: string | null }[] = [];
@@ -40,7 +44,7 @@ export function select(input: {
     const groupId = head === null ? null : `calls:${head}`;
     const reason = link?.broken ?? null;
     if (reason === null) sent.push({ candidate, groupId });
-    else leftOut.push(leaveOut(candidate, reason, groupId, null));
+    else leftOut.push(leaveOut(candidate, reason, groupId, candidate.detail));
   });
   const inputId = sent.findLast(({ candidate }) => candidate.message.role === "user")?.candidate.id ?? null;
   const lastId = sent.at(-1)?.candidate.id ?? null;
@@ -52,7 +56,12 @@ export function select(input: {
 function toCandidate(message: ChatMessage): Candidate {
   const toolCalls = message.role === "assistant" ? distinctCalls(message.toolCalls) : [];
   const toolCallId = message.role === "tool" ? message.toolCallId : null;
-  return { message: { ...message, toolCalls, toolCallId }, id: `msg:${message.id ?? "draft"}` };
+  const content = message.role === "assistant" ? stripReasoning(message.content) : message.content;
+  return {
+    message: { ...message, content, toolCalls, toolCallId },
+    id: `msg:${message.id ?? "draft"}`,
+    detail: content === message.content ? null : { reasoningLeftOut: true },
+  };
 }
 
 function distinctCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
@@ -86,7 +95,7 @@ function toBlock(
     groupId,
     stage: "select",
     reason: includedReason(message, isInput, required),
-    reasonDetail: null,
+    reasonDetail: candidate.detail,
   };
 }
 
