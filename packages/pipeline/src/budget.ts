@@ -33,7 +33,7 @@ export function resolveBudget(
   const requested = settings.budget.reservedForReply;
   if (requested !== undefined) requireTokens("/budget/reservedForReply", requested, contextLimit - 1);
   const reservedForReply = requested ?? maxTokens ?? defaultReserve(contextLimit, settings.modelFacts.maxOutputTokens);
-  const margin = profile.approximate ? Math.ceil(contextLimit * APPROXIMATE_MARGIN) : 0;
+  const margin = marginFor(contextLimit, profile);
   return {
     contextLimit,
     reservedForReply,
@@ -78,6 +78,11 @@ function withinToldWindow(
   const margin = Math.ceil(contextLimit * TOLD_MARGIN);
   const budgetTokens = Math.max(0, contextLimit - reservedForReply - margin);
   return { contextLimit, reservedForReply, margin, budgetTokens };
+}
+
+/** Tokens of a window that stay free because a count may be wrong: none for exact profiles. */
+export function marginFor(contextLimit: number, profile: Pick<Profile, "approximate">): number {
+  return profile.approximate ? Math.ceil(contextLimit * APPROXIMATE_MARGIN) : 0;
 }
 
 function resolveContextLimit(settings: Pick<AssemblySettings, "budget" | "model" | "modelFacts">): number {

@@ -37,10 +37,10 @@ export interface SummariserOptions {
 export function createSummariser(options: SummariserOptions): CallingSummariser {
   const { chosen, target, stored, timeouts, timeoutMs } = options;
   const provider = providerByKind(chosen.provider.kind);
+  const wire = wireOfKind(chosen.provider.kind);
   const calls: SummaryCall[] = [];
   async function summarise(prompt: string, { maxTokens, signal }: { maxTokens: number; signal: AbortSignal }) {
     if (provider === null) throw new Error(`there is no provider kind ${chosen.provider.kind}`);
-    const wire = wireOfKind(chosen.provider.kind);
     const request = singleTurnRequest({ wire, model: chosen.model, text: prompt, maxTokens });
     const startedAtMs = performance.now();
     const call: SummaryCall = {
@@ -63,8 +63,8 @@ export function createSummariser(options: SummariserOptions): CallingSummariser 
       call.endedAtMs = performance.now();
     }
   }
-  const { id, contextLimit } = chosen;
-  return { chosen, summariser: { id, contextLimit, summarise, stored, timeoutMs }, calls };
+  const { id, contextLimit, model } = chosen;
+  return { chosen, summariser: { id, contextLimit, request: { model, wire }, summarise, stored, timeoutMs }, calls };
 }
 
 /** What the summary cost, for the audit; `null` = no model was called and no stored summary stands in the prompt. */

@@ -12,9 +12,10 @@ import {
   requestCancel,
   withTenant,
   type GenerationRequest,
+  type ProviderRow,
 } from "@shiftwork/db";
 import { insertTestGeneration, insertTestMessage, type TestChat } from "@shiftwork/db/testing";
-import type { AuditDocument } from "@shiftwork/pipeline";
+import { profileFor, tokenCounterFor, type AuditDocument } from "@shiftwork/pipeline";
 import { startFakeOpenAi, type FakeOpenAi, type FakeReply, type RecordedRequest } from "@shiftwork/providers/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { openBench, type Bench } from "../testing/worker-under-test.ts";
@@ -64,11 +65,11 @@ async function fakeProvider(answers: { summary?: FakeReply; reply?: FakeReply })
 const SENTENCE = "The tide took three lamps before dawn, and Mira counted forty-two bells while nobody answered. ";
 
 /** A chat of numbered messages and a last one of the user, which the next generation answers. */
-async function chatOf(fake: FakeOpenAi, messages: number, length = 4): Promise<TestChat> {
+async function chatOf(fake: FakeOpenAi, messages: number, length = 4, sentence = SENTENCE): Promise<TestChat> {
   const chat = await bench.chatWith(fake.baseUrl);
   for (let seq = 2; seq <= messages; seq += 1) {
     const role = seq % 2 === 0 ? "assistant" : "user";
-    await say(chat, seq, role, `Message ${seq}. ${SENTENCE.repeat(length)}`);
+    await say(chat, seq, role, `Message ${seq}. ${sentence.repeat(length)}`);
   }
   return { ...chat, inputMessageId: await say(chat, messages + 1, "user", "And now?") };
 }
@@ -153,6 +154,28 @@ describe("compress", () => {
   });
 
   it.each([
+    ["openai-compatible", "/v1/chat/completions"],
+    ["openai-compatible-text", "/v1/completions"],
+  ])("never asks a small summariser beyond its window, counted as that model counts (%s)", async (kind, path) => {
+    const [fake, other] = [await fakeProvider({}), await fakeProvider({})];
+    // Hindi costs cl100k several times what it costs o200k.
+    const hindi = "प्रकाशस्तंभ के रखवाले ने भोर से पहले बयालीस घंटियाँ गिनीं और किसी ने उत्तर नहीं दिया। ";
+    const chat = await chatOf(fake, 41, 4, hindi);
+    const models = [{ model: "gpt-4", contextLimit: 2_000, maxOutputTokens: null }];
+    const providerId = await addProvider(chat, other.baseUrl, { kind, models });
+    const summarizer = { providerId: encodeId("provider", providerId) };
+    const budget = { contextLimit: 5_000, reservedForReply: 200 };
+    const id = await send(chat, "compress", { budget, strategyOptions: { summarizer } });
+    await bench.ended(chat, id);
+    expect(await generation(chat, id)).toMatchObject({ status: "completed" });
+    const costs = other.requests.map((request) => costFor("gpt-4", request) + request.body.max_tokens);
+    expect(costs.length).toBeGreaterThan(1);
+    expect(Math.max(...costs)).toBeLessThanOrEqual(2_000);
+    expect(new Set(other.requests.map((request) => request.path))).toEqual(new Set([path]));
+    expect(fake.requests.at(-1)?.rawBody).toContain(SUMMARY);
+  });
+
+  it.each([
     ["is down", { kind: "error", status: 503 }, "summary_failed"],
     ["is silent for too long", { kind: "hang-before-first-token" }, "summary_timeout"],
     ["answers with nothing but reasoning", { kind: "words", words: ["<think>Hm."] }, "summary_empty"],
@@ -201,9 +224,16 @@ describe("compress", () => {
   });
 });
 
-async function addProvider(chat: TestChat, baseUrl: string): Promise<string> {
+function costFor(model: string, { body, prompt }: RecordedRequest): number {
+  if (prompt !== null) return profileFor(model).countText(prompt).tokens;
+  const { countTokens, primingTokens } = tokenCounterFor(model);
+  return body.messages.reduce((sum, message) => sum + countTokens(message), primingTokens);
+}
+
+async function addProvider(chat: TestChat, baseUrl: string, part: Partial<ProviderRow> = {}): Promise<string> {
   const id = newId();
-  const row = { name: "other", kind: "openai-compatible", secret: null, allowPrivateNetwork: true, models: [] };
+  const kind = "openai-compatible";
+  const row = { name: "other", kind, secret: null, allowPrivateNetwork: true, models: [], ...part };
   await withTenant(bench.admin.db, chat.tenantId, (tx) => insertProvider(tx, chat.tenantId, { id, baseUrl, ...row }));
   return id;
 }

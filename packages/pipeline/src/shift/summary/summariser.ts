@@ -1,3 +1,5 @@
+import type { WireSettings } from "../../settings.ts";
+
 /** Writes one summary. `prompt` is the whole text of one user message; resolves with the model's reply. */
 export type Summarise = (
   prompt: string,
@@ -10,6 +12,11 @@ export interface Summariser {
   readonly id: string;
   /** The model's own window in tokens; a longer source is folded in parts. `null` = that of the generation. */
   readonly contextLimit: number | null;
+  /**
+   * The model and the shape of its requests (`singleTurnRequest`), by which its prompts are counted. Absent = not known:
+   * they are counted as the turn is, and a twentieth of the window is kept free for the difference.
+   */
+  readonly request?: { readonly model: string; readonly wire: WireSettings } | undefined;
   /** `null` = no model may be called: a needed summary is then a placeholder of its cap, and the prompt is not exact. */
   readonly summarise: Summarise | null;
   /** The summary a former attempt was given; used again while its source is the same. */
