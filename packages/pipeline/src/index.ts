@@ -128,6 +128,7 @@ export { INSTRUCT_FORMATS, type InstructFormatId } from "./template/formats.ts";
 export type { InstructFormat, TurnSequences } from "./template/instruct-format.ts";
 export { isChatRequest, providerMessages } from "./wire/chat-request.ts";
 export { singleTurnRequest } from "./wire/single-turn.ts";
+export { MOST_STOP_STRINGS } from "./wire/stop-strings.ts";
 export { linkToolCalls, type ToolLink } from "./wire/tool-links.ts";
 export { validateChatRequest } from "./wire/validate.ts";
 export { validateTextRequest } from "./wire/validate-text.ts";

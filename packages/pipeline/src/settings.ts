@@ -19,6 +19,7 @@ export interface SamplingParameters {
   readonly topP?: number | undefined;
   readonly frequencyPenalty?: number | undefined;
   readonly presencePenalty?: number | undefined;
+  /** Where the reply ends; a request holds four, in text mode the instruct format's among them. */
   readonly stop?: readonly string[] | undefined;
   readonly seed?: number | undefined;
   /** Passed through unread. */

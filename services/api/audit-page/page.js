@@ -234,7 +234,15 @@ const DIAGNOSTICS = {
   plugin_failed: (detail) => `The plugin ${quoted(detail.plugin ?? "?")} failed and was passed over.`,
   plugin_timeout: (detail) => `The plugin ${quoted(detail.plugin ?? "?")} took too long and was passed over.`,
   host_restored: () => "Something protected had been taken out; it was put back.",
-  wire_repair: (detail) => `The order of ${plural(detail.count ?? 1, "message")} was repaired for the provider.`,
+  wire_repair: ({ repair, count: times = 1, texts = [] }) => {
+    if (repair === "results_moved") return `${plural(times, "tool result")} moved behind the call for the provider.`;
+    if (repair === "tools_not_sent") return "The provider takes no tools in this mode, so none were offered.";
+    if (repair === "stop_string_left_out") {
+      const named = texts.length === 0 ? "" : ` (${texts.map((text) => quoted(text.trim())).join(", ")})`;
+      return `${plural(times, "stop string")} left out${named}: providers take no more than four.`;
+    }
+    return `${plural(times, "text was", "texts were")} repaired for the provider: ${readable(repair ?? "changed")}`;
+  },
   vectors_missing: () => "Some texts have no vectors yet; words were compared instead of meanings.",
   count_approximate: (detail) =>
     `${plural(detail.texts ?? 1, "unusual text was", "unusual texts were")} counted by estimate.`,

@@ -1,4 +1,4 @@
-import { ACTIONS } from "@shiftwork/pipeline";
+import { ACTIONS, MOST_STOP_STRINGS } from "@shiftwork/pipeline";
 import { z } from "zod";
 import { GENERATION_STATUSES } from "../events.ts";
 import { Metadata, publicId, Text, Timestamp } from "./fields.ts";
@@ -33,7 +33,10 @@ const Parameters = z.strictObject({
   topP: z.number().min(0).max(1).optional(),
   frequencyPenalty: z.number().min(-2).max(2).optional(),
   presencePenalty: z.number().min(-2).max(2).optional(),
-  stop: z.array(z.string().min(1).max(500)).max(16).optional(),
+  stop: z
+    .array(z.string().min(1).max(500))
+    .max(MOST_STOP_STRINGS, `must have at most ${MOST_STOP_STRINGS} strings: providers take no more`)
+    .optional(),
   seed: z.number().int().optional(),
   extra: Extra.optional(),
 });

@@ -55,6 +55,16 @@ describe("serialize", () => {
     });
   });
 
+  it("sends at most four stop strings, each once, none when there is none, and names those left out", () => {
+    const stopping = (stop: readonly string[]) => serializing([aBlock("b")], theSettings({ parameters: { stop } }));
+    const { request, diagnostics } = stopping(["a", "b", "a", "c", "d", "e", "f"]);
+    expect(request["stop"]).toEqual(["a", "b", "c", "d"]);
+    expect(diagnostics.map(({ detail }) => detail)).toEqual([
+      { repair: "stop_string_left_out", count: 2, blockIds: [], texts: ["e", "f"] },
+    ]);
+    expect("stop" in stopping([]).request).toBe(false);
+  });
+
   it("puts results directly behind their call, and the blocks in the same order", () => {
     const blocks = [
       aBlock("u1"),

@@ -3,8 +3,7 @@ import type { ResolvedBudget } from "../budget.ts";
 import type { ProviderRequest } from "../prompt.ts";
 import type { Diagnostic } from "../reasons.ts";
 import type { AssemblySettings } from "../settings.ts";
-import type { WireRepair } from "../wire/openai-chat.ts";
-import type { Segment, Wire } from "../wire/wire.ts";
+import type { Repaired, Segment, Wire } from "../wire/wire.ts";
 
 /** The request and the blocks in the order they stand in it. */
 export interface SerializedPrompt {
@@ -38,18 +37,25 @@ export function serialize(input: {
   };
 }
 
-function diagnose(
-  repaired: readonly { readonly repair: WireRepair | "results_moved"; readonly blockId: string | null }[],
-): readonly Diagnostic[] {
-  const found = new Map<string, Set<string>>();
-  for (const { repair, blockId } of repaired) {
-    const blockIds = found.get(repair) ?? new Set();
-    found.set(repair, blockId === null ? blockIds : blockIds.add(blockId));
+type Change = Omit<Repaired, "repair"> & { readonly repair: Repaired["repair"] | "results_moved" };
+
+function diagnose(changes: readonly Change[]): readonly Diagnostic[] {
+  const found = new Map<string, { readonly blockIds: Set<string>; readonly texts: string[] }>();
+  for (const { repair, blockId, text } of changes) {
+    const { blockIds, texts } = found.get(repair) ?? { blockIds: new Set(), texts: [] };
+    if (blockId !== null) blockIds.add(blockId);
+    if (text !== undefined) texts.push(text);
+    found.set(repair, { blockIds, texts });
   }
-  return [...found].map(([repair, blockIds]) => ({
+  return [...found].map(([repair, { blockIds, texts }]) => ({
     code: "wire_repair",
     stage: "serialize",
-    detail: { repair, count: Math.max(1, blockIds.size), blockIds: [...blockIds].slice(0, LISTED_BLOCKS) },
+    detail: {
+      repair,
+      count: Math.max(1, blockIds.size, texts.length),
+      blockIds: [...blockIds].slice(0, LISTED_BLOCKS),
+      ...(texts.length === 0 ? {} : { texts }),
+    },
   }));
 }
 

@@ -33,7 +33,7 @@ describe.each(Object.keys(INSTRUCT_FORMATS) as InstructFormatId[])("instruct for
   });
 
   it("opens a turn with a string that stops the reply", () => {
-    const stops = stopStrings(format, []);
+    const stops = stopStrings(format, { user: "", character: "" });
     for (const role of ROLES) {
       const opening = `\n${renderTurn(format, role, "", true)}`;
       expect(stops.some((stop) => opening.includes(stop))).toBe(true);

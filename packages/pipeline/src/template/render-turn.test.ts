@@ -26,15 +26,20 @@ describe("openReply", () => {
 });
 
 describe("stopStrings", () => {
-  it("are the format's own, then its openings on their own lines, then names", () => {
-    expect(stopStrings(chatml, ["Max", "", "Mira", "Max"])).toEqual([
+  it("are the format's own, then what speaks for the user, then the rest; openings stand on their own lines", () => {
+    expect(stopStrings(chatml, { user: "Max", character: "Mira" })).toEqual([
       "<|im_end|>",
       "\n<|im_start|>user",
+      "\nMax:",
       "\n<|im_start|>assistant",
       "\n<|im_start|>system",
-      "\nMax:",
       "\nMira:",
     ]);
+  });
+
+  it("are each there once, and none for a speaker without a name", () => {
+    expect(stopStrings(chatml, { user: "Max", character: "Max" }).filter((stop) => stop === "\nMax:")).toHaveLength(1);
+    expect(stopStrings(chatml, { user: "", character: "" })).not.toContain("\n:");
   });
 });
 
@@ -54,7 +59,7 @@ describe.skipIf(!existsSync(CASES))("beside the reference rendering (skipped: ..
     const turns = meta.messages.map(({ is_user, mes }) => renderTurn(chatml, is_user ? "user" : "assistant", mes));
     const prompt = [renderTurn(chatml, "system", story), ...turns].join("");
     expect(prompt + openReply(chatml, "Seraphina", prompt)).toBe(formats.ChatML.prompt);
-    const ours = stopStrings(chatml, []);
+    const ours = stopStrings(chatml, { user: "", character: "" });
     for (const stop of formats.ChatML.stop) expect(ours.some((own) => stop.includes(own))).toBe(true);
   });
 });

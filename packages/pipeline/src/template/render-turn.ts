@@ -18,15 +18,22 @@ export function openReply(format: InstructFormat, character: string, before: str
 }
 
 /**
- * Stop strings in order, each once: the format's own, each line of the sequences that open a turn (on a line of its own
- * when the format wraps), and the speakers' names at the beginning of a line.
+ * Stop strings, each once, the most important first, for requests that hold only a few: the format's own, what would
+ * speak for the user, the openings of other turns, the character's name. Of a sequence that opens a turn each line counts
+ * (on a line of its own when the format wraps), of a speaker the name at the beginning of a line; `""` = no name.
  */
-export function stopStrings(format: InstructFormat, speakers: readonly string[]): readonly string[] {
+export function stopStrings(
+  format: InstructFormat,
+  speakers: { readonly user: string; readonly character: string },
+): readonly string[] {
   const lineStart = format.wrap ? "\n" : "";
-  const openings = [format.user, format.assistant, format.system]
-    .flatMap(({ prefix }) => prefix.split("\n"))
-    .filter((line) => line.trim() !== "")
-    .map((line) => lineStart + line);
-  const names = speakers.filter((name) => name !== "").map((name) => `\n${name}:`);
-  return [...new Set([...format.stop, ...openings, ...names])];
+  const opening = (role: TurnRole): readonly string[] =>
+    format[role].prefix
+      .split("\n")
+      .filter((line) => line.trim() !== "")
+      .map((line) => lineStart + line);
+  const named = (name: string): readonly string[] => (name === "" ? [] : [`\n${name}:`]);
+  const user = [...opening("user"), ...named(speakers.user)];
+  const others = [...opening("assistant"), ...opening("system"), ...named(speakers.character)];
+  return [...new Set([...format.stop, ...user, ...others])];
 }

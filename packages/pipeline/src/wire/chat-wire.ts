@@ -4,6 +4,7 @@ import { countOverhead } from "../tokens/counter.ts";
 import { isChatRequest } from "./chat-request.ts";
 import { chatRequest, toWireMessage, wireTools } from "./openai-chat.ts";
 import { keepsTools, PLACEHOLDER, postProcess, toPiece } from "./post-process.ts";
+import { chooseStopStrings } from "./stop-strings.ts";
 import { placeResultsBehindCalls } from "./tool-order.ts";
 import { validateChatRequest } from "./validate.ts";
 import type { Repaired, Wire, WireContext, Written } from "./wire.ts";
@@ -13,8 +14,10 @@ export function chatWire({ settings, speakers }: WireContext): Wire {
   const mode = checkedMode(settings.postProcessing ?? "none");
   const tools = keepsTools(mode) ? settings.tools : [];
   const sent = { ...settings, tools };
-  const withheld: readonly Repaired[] =
-    tools.length === settings.tools.length ? [] : [{ repair: "tools_not_sent", blockId: null }];
+  const withheld: readonly Repaired[] = [
+    ...(tools.length === settings.tools.length ? [] : [{ repair: "tools_not_sent" as const, blockId: null }]),
+    ...chooseStopStrings(settings.parameters.stop ?? []).leftOut,
+  ];
   const write = (blocks: Parameters<Wire["write"]>[0], maxTokens: number): Written => {
     const pieces = blocks.map((block) => toPiece(block, mode, speakers));
     const { messages, segments } = postProcess(pieces, mode);
@@ -28,7 +31,7 @@ export function chatWire({ settings, speakers }: WireContext): Wire {
       countOverhead(counter, wireTools(tools), settings.parameters.extra) +
       (mode.startsWith("strict") ? counter.countMessage(PLACEHOLDER) : 0),
     arrange: placeResultsBehindCalls,
-    write: mode === "none" ? (blocks, maxTokens) => writeEach(blocks, sent, maxTokens) : write,
+    write: mode === "none" ? (blocks, maxTokens) => writeEach(blocks, sent, maxTokens, withheld) : write,
     validate: (request) =>
       isChatRequest(request) ? validateChatRequest(request, mode) : ["messages: none, but a prompt"],
   };
@@ -39,13 +42,14 @@ function writeEach(
   blocks: Parameters<Wire["write"]>[0],
   settings: Parameters<typeof chatRequest>[0],
   maxTokens: number,
+  withheld: readonly Repaired[],
 ): Written {
   const wire = blocks.map(toWireMessage);
   const messages = wire.map(({ message }) => message);
   const repaired = blocks.flatMap(({ id }, index) =>
     (wire[index]?.repairs ?? []).map((repair) => ({ repair, blockId: id })),
   );
-  return { request: chatRequest(settings, messages, maxTokens), segments: null, repaired };
+  return { request: chatRequest(settings, messages, maxTokens), segments: null, repaired: [...withheld, ...repaired] };
 }
 
 function checkedMode(mode: PostProcessing): PostProcessing {

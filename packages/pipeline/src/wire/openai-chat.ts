@@ -2,6 +2,7 @@ import type { Block, ToolCall } from "../block.ts";
 import type { ChatRequest, ChatRequestMessage } from "../prompt.ts";
 import type { AssemblySettings, SamplingParameters, ToolDefinition } from "../settings.ts";
 import type { WireTool } from "../tokens/counter.ts";
+import { chooseStopStrings } from "./stop-strings.ts";
 
 /** What was changed on the way to the wire; stored text is never touched. */
 export type WireRepair =
@@ -12,6 +13,7 @@ export type WireRepair =
   | "call_name_sanitised"
   | "ill_formed_text_replaced"
   | "control_text_neutralised"
+  | "stop_string_left_out"
   | "tools_not_sent";
 
 /** A block as it goes over the wire. */
@@ -128,12 +130,13 @@ export function chatRequest(
 
 /** The samplers that were given, under their wire names; chat and text completions share them. */
 export function samplers(parameters: SamplingParameters): { readonly [parameter: string]: unknown } {
+  const { sent: stop } = chooseStopStrings(parameters.stop ?? []);
   const optional = {
     temperature: parameters.temperature,
     top_p: parameters.topP,
     frequency_penalty: parameters.frequencyPenalty,
     presence_penalty: parameters.presencePenalty,
-    stop: parameters.stop,
+    stop: stop.length === 0 ? undefined : stop,
     seed: parameters.seed,
   };
   return Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));

@@ -6,8 +6,8 @@ import { samplers } from "./openai-chat.ts";
 const NOT_PASSED_ON = ["messages", "tools", "tool_choice", "functions", "suffix", "echo", "best_of"];
 
 /**
- * The body of `POST /completions`, complete: the provider sends it as it is. The caller's stop strings come before the
- * format's. `parameters.extra` can add parameters but none of the ones set here.
+ * The body of `POST /completions`, complete: the provider sends it as it is. `stop` is the caller's and the format's
+ * stop strings together. `parameters.extra` can add parameters but none of the ones set here.
  */
 export function textRequest(
   settings: Pick<AssemblySettings, "model" | "parameters">,
@@ -23,7 +23,7 @@ export function textRequest(
     model: settings.model,
     prompt,
     max_tokens: maxTokens,
-    stop: [...new Set([...(parameters.stop ?? []), ...stop])],
+    stop,
     stream: true,
     stream_options: { include_usage: true },
   };

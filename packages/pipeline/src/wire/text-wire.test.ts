@@ -25,14 +25,7 @@ describe("text mode", () => {
       model: "gpt-4o",
       prompt,
       max_tokens: 100,
-      stop: [
-        "<|im_end|>",
-        "\n<|im_start|>user",
-        "\n<|im_start|>assistant",
-        "\n<|im_start|>system",
-        "\nMax:",
-        "\nMira:",
-      ],
+      stop: ["<|im_end|>", "\n<|im_start|>user", "\nMax:", "\n<|im_start|>assistant"],
       stream: true,
       stream_options: { include_usage: true },
     });
@@ -60,14 +53,16 @@ describe("text mode", () => {
 
   it("puts the caller's stop strings first and lets extra parameters override nothing", () => {
     const extra = { prompt: "x", messages: [1], echo: true, suffix: "y", top_k: 5, stop: ["z"] };
-    const { request, prompt } = rendering([user], { parameters: { stop: ["END", "\nMax:"], temperature: 1, extra } });
+    const { request, prompt, repaired } = rendering([user], {
+      parameters: { stop: ["END", "\nMax:"], temperature: 1, extra },
+    });
     expect(request).toMatchObject({
       prompt,
       temperature: 1,
       top_k: 5,
-      stop: expect.arrayContaining(["<|im_end|>"]),
+      stop: ["END", "\nMax:", "<|im_end|>", "\n<|im_start|>user"],
     });
-    expect((request["stop"] as readonly string[]).slice(0, 3)).toEqual(["END", "\nMax:", "<|im_end|>"]);
+    expect(repaired.map(({ text }) => text)).toEqual(["\n<|im_start|>assistant", "\n<|im_start|>system", "\nMira:"]);
     for (const name of ["messages", "echo", "suffix"]) expect(name in request).toBe(false);
   });
 
@@ -80,7 +75,7 @@ describe("text mode", () => {
       "assistant\n[Tool call c1: lookup({})]<|im_end|>\n<|im_start|>user\n[Result of tool call c1]\nlow<",
     );
     expect("tools" in request).toBe(false);
-    expect(repaired).toEqual([{ repair: "tools_not_sent", blockId: null }]);
+    expect(repaired).toContainEqual({ repair: "tools_not_sent", blockId: null });
   });
 
   it("goes on with the reply that is continued, with the instructions behind it before it", () => {
@@ -100,6 +95,44 @@ describe("text mode", () => {
     expect(() => theWire({ wire })).toThrow(
       expect.objectContaining({ code: "VALIDATION_FAILED", pointer: "/wire/format" }),
     );
+  });
+});
+
+describe("stop strings in text mode", () => {
+  const stopsOf = async (stop?: readonly string[]) => {
+    const input = anInput(aConversation([aMessage(1)], { character: aCharacter() }), {
+      wire: TEXT,
+      parameters: stop === undefined ? {} : { stop },
+    });
+    const { request, diagnostics } = await buildPrompt(input, new AbortController().signal);
+    return { sent: request?.["stop"], leftOut: diagnostics.filter(({ code }) => code === "wire_repair") };
+  };
+  const detail = (texts: readonly string[]) => ({
+    code: "wire_repair",
+    stage: "serialize",
+    detail: { repair: "stop_string_left_out", count: texts.length, blockIds: [], texts },
+  });
+
+  it("are the four that matter most, and those left out are named", async () => {
+    const { sent, leftOut } = await stopsOf();
+    expect(sent).toEqual(["<|im_end|>", "\n<|im_start|>user", "\nUser:", "\n<|im_start|>assistant"]);
+    expect(leftOut).toEqual([detail(["\n<|im_start|>system", "\nMira:"])]);
+  });
+
+  it("are the caller's alone when those are four", async () => {
+    const own = ["a", "b", "c", "d"];
+    const { sent, leftOut } = await stopsOf(own);
+    expect(sent).toEqual(own);
+    expect(leftOut[0]?.detail["texts"]).toContain("<|im_end|>");
+  });
+
+  it("never are more than four, though the caller gives more", async () => {
+    const { sent, leftOut } = await stopsOf(["a", "b", "c", "d", "e"]);
+    expect(sent).toEqual(["a", "b", "c", "d"]);
+    expect(leftOut[0]?.detail["texts"]).toContain("e");
+    const wire = theWire({ wire: TEXT });
+    const { request } = wire.write([user], 100);
+    expect(wire.validate({ ...request, stop: ["a", "b", "c", "d", "e"] })).toEqual(["stop: more than 4"]);
   });
 });
 

@@ -9,6 +9,7 @@ import { isChatRequest } from "./chat-request.ts";
 import { toWireMessage, type WireBlock, type WireRepair } from "./openai-chat.ts";
 import { textRequest } from "./openai-text.ts";
 import { speakerName, speakerOf, speakerOfRole, withSpeaker, type Speakers } from "./speakers.ts";
+import { chooseStopStrings } from "./stop-strings.ts";
 import { placeResultsBehindCalls } from "./tool-order.ts";
 import { textWithTools } from "./tool-text.ts";
 import { validateTextRequest } from "./validate-text.ts";
@@ -24,16 +25,19 @@ const BORDER_TOKENS = 1;
 export function textWire({ settings, speakers }: WireContext): Wire {
   const format = checkedFormat(settings.wire?.shape === "text" ? settings.wire.format : "");
   const isContinuing = settings.action === "continue";
-  const stop = stopStrings(format, [speakerName(speakers.user), speakerName(speakers.char)]);
   const character = speakerName(speakers.char);
-  const withheld: readonly Repaired[] =
-    settings.tools.length === 0 ? [] : [{ repair: "tools_not_sent", blockId: null }];
+  const ofFormat = stopStrings(format, { user: speakerName(speakers.user), character });
+  const stop = chooseStopStrings([...(settings.parameters.stop ?? []), ...ofFormat]);
+  const withheld: readonly Repaired[] = [
+    ...(settings.tools.length === 0 ? [] : [{ repair: "tools_not_sent" as const, blockId: null }]),
+    ...stop.leftOut,
+  ];
 
   function write(blocks: readonly CountedBlock[], maxTokens: number): Written {
     const turns = blocks.map((block) => ({ blockId: block.id, ...toTurn(block, format, speakers) }));
     const repaired = turns.flatMap(({ repairs, blockId }) => repairs.map((repair) => ({ repair, blockId })));
     const { prompt, segments } = render(turns, format, { isContinuing, character });
-    const request = textRequest(settings, prompt, stop, maxTokens);
+    const request = textRequest(settings, prompt, stop.sent, maxTokens);
     return { request, segments, repaired: [...withheld, ...repaired] };
   }
 

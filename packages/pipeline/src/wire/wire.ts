@@ -23,6 +23,8 @@ export interface Segment {
 export interface Repaired {
   readonly repair: WireRepair;
   readonly blockId: string | null;
+  /** What was left out of the request, where that is no block. */
+  readonly text?: string;
 }
 
 /** A request with the parts it is made of. */

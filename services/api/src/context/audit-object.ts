@@ -71,6 +71,7 @@ function withoutContent(audit: PromptContextAudit): PromptContextAudit {
     ...audit,
     blocks: audit.blocks.map(withoutText),
     error: audit.error === null ? null : withoutLabels(audit.error),
+    diagnostics: audit.diagnostics.map(withoutStopStrings),
     providerRequest: null,
     providerMessages: [],
     refusedRequests: [],
@@ -83,6 +84,12 @@ function withoutContent(audit: PromptContextAudit): PromptContextAudit {
 export function withoutText(row: AuditBlockObject): AuditBlockObject {
   const { content: _content, toolCalls: _calls, ...rest } = row;
   return { ...rest, label: row.source, name: null };
+}
+
+/** The entry without the stop strings it names: they are the caller's text, or names. */
+export function withoutStopStrings(entry: PromptContextAudit["diagnostics"][number]) {
+  const { texts: _texts, ...detail } = entry.detail;
+  return { ...entry, detail };
 }
 
 function withoutLabels(error: NonNullable<PromptContextAudit["error"]>): NonNullable<PromptContextAudit["error"]> {

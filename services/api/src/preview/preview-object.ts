@@ -6,7 +6,7 @@ import {
   type CreateContextPreview,
 } from "@shiftwork/contracts";
 import { providerMessages, type AssemblyReport } from "@shiftwork/pipeline";
-import { withoutText } from "../context/audit-object.ts";
+import { withoutStopStrings, withoutText } from "../context/audit-object.ts";
 import { publicBlock, publicDetail, publicProblem, publicStep } from "../context/public-refs.ts";
 import type { PreviewedTurn } from "./preview-turn.ts";
 
@@ -75,7 +75,9 @@ function shiftedObject(report: AssemblyReport, showText: boolean): Shifted {
     blocks: showText ? blocks : blocks.map(withoutText),
     ranges: [...report.ranges],
     shiftSteps: shiftSteps.map(publicStep) as Shifted["shiftSteps"],
-    diagnostics: diagnostics.map((entry) => ({ ...entry, detail: publicDetail(entry.detail) })),
+    diagnostics: diagnostics
+      .map((entry) => ({ ...entry, detail: publicDetail(entry.detail) }))
+      .map((entry) => (showText ? entry : withoutStopStrings(entry))),
     omitted: {
       shiftSteps: report.shiftSteps.length - shiftSteps.length,
       diagnostics: report.diagnostics.length - diagnostics.length,

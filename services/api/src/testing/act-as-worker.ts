@@ -8,7 +8,7 @@ import {
   withTenant,
   type Claim,
 } from "@shiftwork/db";
-import { toAuditDocument, type ProviderRequest } from "@shiftwork/pipeline";
+import { toAuditDocument, type Diagnostic, type ProviderRequest } from "@shiftwork/pipeline";
 import { loadPlugins } from "@shiftwork/platform";
 import { deflateSync } from "node:zlib";
 import { uuidv7 } from "uuidv7";
@@ -60,11 +60,16 @@ export async function endRun(api: ApiUnderTest, claim: Claim, status: TerminalSt
 }
 
 /** Assembles a run's prompt and stores its audit, as its worker does before the request leaves; returns the request. */
-export async function prepareRun(api: ApiUnderTest, run: Claim): Promise<ProviderRequest | null> {
+export async function prepareRun(
+  api: ApiUnderTest,
+  run: Claim,
+  diagnostics: readonly Diagnostic[] = [],
+): Promise<ProviderRequest | null> {
   const caller = { tenantId: run.tenantId, everyTenant: false, apiKeyId: "", scopes: [], ownerId: null };
   const body = CreateContextPreview.parse({ chatId: encodeId("chat", run.chatId), contextStrategy: run.strategy });
   const host = { db: api.database.db, plugins: await loadPlugins([]), masterKey: null, caller };
-  const { report } = await previewTurn(host, body, new AbortController().signal);
+  const previewed = await previewTurn(host, body, new AbortController().signal);
+  const report = { ...previewed.report, diagnostics: [...previewed.report.diagnostics, ...diagnostics] };
   await withTenant(api.worker.db, run.tenantId, (tx) =>
     prepareAudit(tx, {
       ...run,

@@ -24,7 +24,7 @@ test("the audit follows the generation: none, pending, prepared, finished", asyn
   const { id } = (await post(`/chats/${chat}/generations`, { message: TEXT })).body;
   expect((await readAudit()).body).toEqual({ audit: null, pending: { generationId: id, status: "queued" } });
   const run = await claimRun(api, tenant, id);
-  await prepareRun(api, run);
+  await prepareRun(api, run, [STOP_LEFT_OUT]);
   expect((await readAudit()).body).toMatchObject({
     audit: { generationId: id, chatId: chat, status: "prepared", finishedAt: null },
     pending: { generationId: id, status: "running" },
@@ -54,4 +54,15 @@ test("a key without the content scope sees every row and no text", async () => {
   expect(audit).toMatchObject({ contentRestricted: true, providerRequest: null, providerMessages: [] });
   expect((audit["blocks"] as object[]).length).toBeGreaterThan(2);
   expect(JSON.stringify(audit)).not.toContain("A sentence");
+  expect(audit["diagnostics"]).toContainEqual({
+    ...STOP_LEFT_OUT,
+    detail: { repair: "stop_string_left_out", count: 1, blockIds: [] },
+  });
 });
+
+/** Names text of the caller's. */
+const STOP_LEFT_OUT = {
+  code: "wire_repair",
+  stage: "serialize",
+  detail: { repair: "stop_string_left_out", count: 1, blockIds: [], texts: ["A sentence that ends it."] },
+} as const;

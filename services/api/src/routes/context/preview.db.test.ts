@@ -1,3 +1,5 @@
+import { encodeId } from "@shiftwork/contracts";
+import { insertProvider, newId, withTenant } from "@shiftwork/db";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { openApi, type ApiUnderTest, type TestTenant } from "../../testing/api-under-test.ts";
 import { countRows } from "../../testing/count-rows.ts";
@@ -241,4 +243,26 @@ test("a character alone can be tried: its first message, its books, the same see
   expect((await ask({ chatId: chat })).body["errors"]).toMatchObject([{ pointer: "/characterId" }]);
   expect((await post("/context-preview", { message: "x" })).body["errors"]).toMatchObject([{ pointer: "/chatId" }]);
   expect(await countRows(api.admin)).toEqual(before);
+});
+
+test("stop strings that had no room are named, as text only when texts are asked for", async () => {
+  const { id: tenantId, key } = await api.newTenant();
+  const id = newId();
+  const models = [{ model: "local", contextLimit: 8_192, maxOutputTokens: null }];
+  const row = { name: "text", baseUrl: "http://127.0.0.1:9/v1", secret: null, allowPrivateNetwork: true, models };
+  await withTenant(api.admin.db, tenantId, (tx) =>
+    insertProvider(tx, tenantId, { id, kind: "openai-compatible-text", ...row }),
+  );
+  const character = await api.call("POST", "/api/v2/characters", { key, body: { name: "Ada" } });
+  const repairOf = async (include: readonly string[]): Promise<unknown> => {
+    const turn = { characterId: character.body.id, message: "Hi", parameters: { stop: ["END"] } };
+    const body = { ...turn, providerId: encodeId("provider", id), model: "local", include };
+    const answer = await api.call("POST", "/api/v2/context-preview", { key, body });
+    return (answer.body["diagnostics"] as { code: string; detail: object }[]).find(({ code }) => code === "wire_repair")
+      ?.detail;
+  };
+  const count = { repair: "stop_string_left_out", count: 3, blockIds: [] };
+  expect(await repairOf([])).toEqual(count);
+  const texts = ["\n<|im_start|>assistant", "\n<|im_start|>system", "\nAda:"];
+  expect(await repairOf(["content"])).toEqual({ ...count, texts });
 });

@@ -104,6 +104,12 @@ describe("accept", () => {
       "VALIDATION_FAILED",
       "/metadata",
     ],
+    [
+      "more stop strings than providers take",
+      { message: "x", parameters: { stop: ["a", "b", "c", "d", "e"] } },
+      "VALIDATION_FAILED",
+      "/parameters/stop",
+    ],
     ["a window of 0", { message: "x", budget: { contextLimit: 0 } }, "VALIDATION_FAILED", "/budget/contextLimit"],
     [
       "more reply than window",
