@@ -141,7 +141,13 @@ export {
   type ListedWorker,
   type WorkerRow,
 } from "./queries/workers.ts";
-export { findPastDeadline, findRunsOfDeadWorkers, findRunsOfWorker, type HeldRun } from "./queries/held-runs.ts";
+export {
+  findPastDeadline,
+  findRunsOfDeadWorkers,
+  findRunsOfWorker,
+  lockHeldRun,
+  type HeldRun,
+} from "./queries/held-runs.ts";
 export type {
   AuditPatch,
   CharacterSettings,

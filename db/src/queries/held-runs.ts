@@ -1,6 +1,7 @@
 import type { GenerationStatus } from "@shiftwork/contracts";
 import { sql } from "kysely";
-import type { Db } from "../transaction.ts";
+import type { Db, Tx } from "../transaction.ts";
+import { lockChat } from "./chat-revision.ts";
 
 /** An active generation as whoever looks after it across tenants sees it. */
 export interface HeldRun {
@@ -19,6 +20,21 @@ const HELD_RUN = sql`
   tenant_id as "tenantId", id as "generationId", chat_id as "chatId", status, fence, epoch, attempts,
   max_attempts as "maxAttempts", cancel_requested_at is not null as "cancelRequested"
 `;
+
+/**
+ * Locks a run and its chat for the rest of the transaction: from here on its worker, should it still live, can stream
+ * nothing more, so that what is read of the event log is all there will be. False = it is not in that state any more.
+ */
+export async function lockHeldRun(tx: Tx, run: HeldRun): Promise<boolean> {
+  if (run.chatId !== null) await lockChat(tx, run.tenantId, run.chatId);
+  const { rows } = await sql`
+    select from generations
+    where tenant_id = ${run.tenantId} and id = ${run.generationId}
+      and status = ${run.status} and fence = ${run.fence} and epoch = ${run.epoch}
+    for update
+  `.execute(tx);
+  return rows.length > 0;
+}
 
 /** The runs the database says this worker holds. */
 export async function findRunsOfWorker(db: Db, workerId: string): Promise<readonly HeldRun[]> {

@@ -1,11 +1,15 @@
+import type { NewEvent } from "@shiftwork/contracts";
 import {
   appendEvents,
+  appendEventsFenced,
   claimGeneration,
   findGeneration,
+  findMessage,
   markDispatched,
   newId,
   requestCancel,
   withTenant,
+  type Claim,
 } from "@shiftwork/db";
 import { insertAnotherChat, insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
 import { startFakeOpenAi, type FakeOpenAi } from "@shiftwork/providers/testing";
@@ -85,6 +89,58 @@ describe("the reconciler", () => {
     expect(await generation(id)).toMatchObject({ status: "running" });
     await reconcileOnce({ deadAfterMs: 0 });
     expect(await generation(id)).toMatchObject({ status: "queued", epoch: 1 });
+  });
+});
+
+describe("the reconciler, while the run's worker is slow but alive", () => {
+  const secondWord: NewEvent = { type: "message.delta", data: { delta: "second.", index: 6 } };
+  const firstWord: NewEvent = { type: "message.delta", data: { delta: "First ", index: 0 } };
+
+  /** The worker writes `late` in a transaction that is open while the reconciler comes, and commits when it waits. */
+  async function whileWriting(late: NewEvent, claim: Claim): Promise<void> {
+    const { tenantId, generationId, fence } = claim;
+    await withTenant(bench.worker.db, tenantId, async (tx) => {
+      const append = { tenantId, generationId, fence, afterSeq: claim.lastSeq + 1, events: [late] };
+      expect(await appendEventsFenced(tx, append)).toBe(true);
+      reconciling = reconcileOnce();
+      await somebodyWaitsForALock();
+    });
+    await reconciling;
+  }
+  let reconciling: Promise<void> = Promise.resolve();
+
+  async function somebodyWaitsForALock(): Promise<void> {
+    const waiting = () => bench.admin.client`select from pg_locks where not granted limit 1`;
+    while ((await waiting()).length === 0) await new Promise(setImmediate);
+  }
+
+  async function claimWith(deadlineMs: number, events: readonly NewEvent[]): Promise<Claim> {
+    const { tenantId } = chat;
+    const generationId = await insertTestGeneration(bench.api.db, chat, deadlineMs);
+    return withTenant(bench.worker.db, tenantId, async (tx) => {
+      const claim = await claimGeneration(tx, { tenantId, generationId, epoch: 0 }, newId());
+      if (claim === null) throw new Error("it could not be claimed");
+      if (events.length > 0) await appendEvents(tx, { tenantId, generationId, events });
+      return claim;
+    });
+  }
+
+  it("stores the word that is being streamed at that moment with the rest", async () => {
+    const claim = await claimWith(60_000, [firstWord]);
+    await withTenant(bench.api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, claim.generationId, null));
+    await whileWriting(secondWord, claim);
+    const { outputMessageId } = (await generation(claim.generationId)) ?? {};
+    const stored = await withTenant(bench.api.db, chat.tenantId, (tx) =>
+      findMessage(tx, chat.tenantId, chat.chatId, outputMessageId ?? ""),
+    );
+    expect(stored).toMatchObject({ content: "First second.", partial: true });
+  });
+
+  it("tells readers to throw away a first word that was being streamed when it took the run", async () => {
+    const claim = await claimWith(60_000, []);
+    await whileWriting({ ...firstWord }, { ...claim, lastSeq: claim.lastSeq - 1 });
+    const events = await bench.events.read(chat.tenantId, claim.generationId, 0, 100);
+    expect(events.at(-1)).toMatchObject({ type: "generation.retrying", data: { resetOutput: true } });
   });
 });
 

@@ -1,5 +1,13 @@
 import { problem, type Problem, type TerminalStatus } from "@shiftwork/contracts";
-import { endGeneration, NO_USAGE, readStreamedText, requeueRun, type HeldRun, type Tx } from "@shiftwork/db";
+import {
+  endGeneration,
+  lockHeldRun,
+  NO_USAGE,
+  readStreamedText,
+  requeueRun,
+  type HeldRun,
+  type Tx,
+} from "@shiftwork/db";
 
 /** Takes a run from a worker that is not running it any more: an accepted cancel ends it, else it runs again, three times at most. */
 export async function takeOver(tx: Tx, run: HeldRun): Promise<void> {
@@ -8,6 +16,8 @@ export async function takeOver(tx: Tx, run: HeldRun): Promise<void> {
     const error = problem("WORKER_LOST", `${run.attempts} workers were lost while running this.`);
     return endHeldRun(tx, run, "failed", error);
   }
+  // Before the log is read: its worker may be slow, not gone, and about to stream a first word.
+  if (!(await lockHeldRun(tx, run))) return;
   const streamed = await readStreamedText(tx, run.tenantId, run.generationId);
   await requeueRun(tx, run, { reason: "WORKER_LOST", streamed: streamed !== "" });
 }
@@ -15,6 +25,7 @@ export async function takeOver(tx: Tx, run: HeldRun): Promise<void> {
 /** Ends a run in its worker's place, with the text the event log still holds. */
 export async function endHeldRun(tx: Tx, run: HeldRun, status: TerminalStatus, error: Problem | null): Promise<void> {
   const running = run.status === "running";
+  if (!(await lockHeldRun(tx, run))) return;
   await endGeneration(tx, {
     tenantId: run.tenantId,
     generationId: run.generationId,
