@@ -1,0 +1,57 @@
+import { decodeId } from "@shiftwork/contracts";
+import type { Driven } from "./drive.ts";
+import type { FaultName } from "./fault-names.ts";
+import type { Followed } from "./followed.ts";
+import type { GenerationFacts, MessageFacts, Rows, Transition } from "./load-rows.ts";
+
+/** What clients saw beside what the database says: all that the checks look at. */
+export interface Evidence {
+  readonly followed: readonly Followed[];
+  readonly rows: Rows;
+  readonly deaths: readonly string[];
+  readonly surprises: readonly string[];
+  /** Longest a process took to become ready on this machine. */
+  readonly slowestStartMs: number;
+  /** PostgreSQL crashed in this run: the live events are in an unlogged table, so readers may be told of gaps. */
+  readonly eventsWereLost: boolean;
+  /** `undefined` = there is no such row. */
+  rowOf(turn: Followed): GenerationFacts | undefined;
+  /** The assistant messages of a generation. */
+  repliesOf(row: GenerationFacts): readonly MessageFacts[];
+  transitionsOf(row: GenerationFacts): readonly Transition[];
+}
+
+export function collectEvidence(
+  { followed, surprises }: Pick<Driven, "followed" | "surprises">,
+  rows: Rows,
+  run: Pick<Evidence, "deaths" | "slowestStartMs"> & { readonly injected: readonly FaultName[] },
+): Evidence {
+  const byId = new Map(rows.generations.map((row) => [row.id, row]));
+  const replies = groupBy(
+    rows.messages.filter(({ role }) => role === "assistant"),
+    ({ generationId }) => generationId ?? "",
+  );
+  const transitions = groupBy(rows.transitions, ({ generationId }) => generationId);
+  return {
+    followed,
+    rows,
+    surprises,
+    deaths: run.deaths,
+    slowestStartMs: run.slowestStartMs,
+    eventsWereLost: run.injected.includes("postgres-crashed"),
+    rowOf: (turn) => byId.get(decodeId("generation", turn.id) ?? ""),
+    repliesOf: (row) => replies.get(row.id) ?? [],
+    transitionsOf: (row) => transitions.get(row.id) ?? [],
+  };
+}
+
+export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}
