@@ -26,6 +26,21 @@ export {
   type DeadLetterFacts,
 } from "./queries/dead-letters.ts";
 export { listErrorGroups, writeErrorState, type ErrorGroupRow } from "./queries/error-groups.ts";
+export {
+  branchPath,
+  findBranchPath,
+  isOnPath,
+  sliceOfPath,
+  type BranchPath,
+  type PathPart,
+} from "./queries/branch-path.ts";
+export {
+  insertBranch,
+  listBranches,
+  setActiveBranch,
+  type BranchFork,
+  type BranchRow,
+} from "./queries/chat-branches.ts";
 export { bumpChatRevision, lockChat } from "./queries/chat-revision.ts";
 export {
   findAllTenants,
@@ -211,6 +226,7 @@ export {
   findMessage,
   isLastInput,
   listMessages,
+  type LastMessages,
   type MessagePage,
   type MessageRow,
   type NewMessage,

@@ -9,6 +9,7 @@ import * as addTurnsThatWait from "../migrations/0006_add_turns_that_wait.ts";
 import * as addDispatchRoom from "../migrations/0007_add_dispatch_room.ts";
 import * as markFailures from "../migrations/0009_mark_failures.ts";
 import * as addOperations from "../migrations/0010_add_operations.ts";
+import * as addBranches from "../migrations/0011_add_branches.ts";
 import { openDatabase } from "./client.ts";
 import { ensureRoles } from "./roles.ts";
 
@@ -23,6 +24,7 @@ const MIGRATIONS = {
   "0007_add_dispatch_room": addDispatchRoom,
   "0009_mark_failures": markFailures,
   "0010_add_operations": addOperations,
+  "0011_add_branches": addBranches,
 } as const satisfies Record<string, Migration>;
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).at(-1) ?? "";

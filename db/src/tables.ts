@@ -30,6 +30,7 @@ export interface Tables {
   lorebook_entries: LorebookEntriesTable;
   lorebook_bindings: LorebookBindingsTable;
   chats: ChatsTable;
+  chat_branches: ChatBranchesTable;
   messages: MessagesTable;
   memories: MemoriesTable;
   imports: ImportsTable;
@@ -172,10 +173,20 @@ interface ChatsTable {
   persona_id: string | null;
   owner_id: string | null;
   revision: Generated<number>;
+  active_branch: Generated<number>;
   settings: Json<ChatSettings>;
   metadata: Json<object>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
+}
+
+interface ChatBranchesTable {
+  tenant_id: string;
+  chat_id: string;
+  branch: number;
+  parent_branch: number;
+  fork_seq: number;
+  created_at: Generated<Date>;
 }
 
 interface MessagesTable {
@@ -249,6 +260,8 @@ interface GenerationsTable {
   max_attempts: Generated<number>;
   worker_id: string | null;
   input_message_id: string | null;
+  branch: number | null;
+  target_message_id: string | null;
   output_message_id: string | null;
   retry_of: string | null;
   anchor_message_id: string | null;

@@ -18,6 +18,8 @@ export interface NewChat {
 
 export interface ChatRow extends NewChat {
   readonly revision: number;
+  /** The branch the chat shows and sends. */
+  readonly activeBranch: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -77,6 +79,7 @@ function selectChats(tx: Tx, tenantId: string, ownerId: string | null) {
       "persona_id as personaId",
       "owner_id as ownerId",
       "revision",
+      "active_branch as activeBranch",
       "settings",
       "metadata",
       "created_at as createdAt",

@@ -1,7 +1,8 @@
 import type { AssemblyInput, ChatMessage, Conversation, Lorebook } from "@shiftwork/pipeline";
 import { sql } from "kysely";
 import type { Tx } from "../transaction.ts";
-import { draftMessage, loadHistory, type HistoryQuery } from "./history.ts";
+import { onPath, type BranchPath } from "./branch-path.ts";
+import { draftMessage, findHistoryPath, loadHistory, type HistoryQuery } from "./history.ts";
 
 export interface ConversationQuery extends HistoryQuery {
   /** Instead of the chat's own. */
@@ -25,11 +26,12 @@ export async function loadAssemblyInput(
 ): Promise<StoredInput | null> {
   const chat = await tx
     .selectFrom("chats")
-    .select(["id", "character_id", "persona_id"])
+    .select(["id", "character_id", "persona_id", "active_branch as activeBranch"])
     .where("tenant_id", "=", tenantId)
     .where("id", "=", query.chatId)
     .executeTakeFirst();
   if (!chat) return null;
+  const path = await findHistoryPath(tx, tenantId, chat, query.inputMessageId);
   const owners = { chatId: chat.id, characterId: chat.character_id, personaId: query.personaId ?? chat.persona_id };
   const lorebooks = await loadLorebooks(tx, tenantId, owners, query.lorebookIds);
   return {
@@ -39,9 +41,9 @@ export async function loadAssemblyInput(
       persona: await loadPersona(tx, tenantId, owners.personaId),
       lorebooks,
       memories: await loadMemories(tx, tenantId, owners),
-      ...(await loadHistory(tx, tenantId, query, lorebooks)),
+      ...(await loadHistory(tx, path, query, lorebooks)),
     },
-    anchorId: await findAnchor(tx, tenantId, chat.id),
+    anchorId: await findAnchor(tx, path),
   };
 }
 
@@ -79,15 +81,17 @@ export async function loadNewAssemblyInput(
   };
 }
 
-/** Where the last completed turn of the chat cut its history. */
-async function findAnchor(tx: Tx, tenantId: string, chatId: string): Promise<string | null> {
+/** Where the last turn that completed on this path cut its history. */
+async function findAnchor(tx: Tx, path: BranchPath): Promise<string | null> {
   const row = await tx
     .selectFrom("generations")
+    .innerJoin("messages", "messages.id", "generations.output_message_id")
     .select("anchor_message_id as anchorId")
-    .where("tenant_id", "=", tenantId)
-    .where("chat_id", "=", chatId)
+    .where("generations.tenant_id", "=", path.tenantId)
+    .where("generations.chat_id", "=", path.chatId)
     .where("status", "=", "completed")
-    .orderBy("id", "desc")
+    .where(onPath(path))
+    .orderBy("generations.id", "desc")
     .limit(1)
     .executeTakeFirst();
   return row?.anchorId ?? null;

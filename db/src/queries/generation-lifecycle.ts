@@ -8,7 +8,7 @@ import { bumpChatRevision, lockChat } from "./chat-revision.ts";
 import { appendEvents } from "./generation-events.ts";
 import { deleteGenerationSummary } from "./generation-summaries.ts";
 import { DISPATCH_CHANNEL, findGenerationContents } from "./generations.ts";
-import { storeReply } from "./messages-of-generations.ts";
+import { storeReply, type ReplyPlace } from "./messages-of-generations.ts";
 import { finishAudit } from "./prompt-context-audits.ts";
 import { releaseSuccessor } from "./waiting-turns.ts";
 
@@ -159,11 +159,7 @@ export async function endGeneration(
   if (!ended) return null;
   const error = ended.status === "failed" ? ending.error : null;
   if (error) await markFailure(tx, ending, errorFingerprint(error, ended), error);
-  const { inputMessageId } = ended;
-  const messageId =
-    chatId === null || inputMessageId === null
-      ? null
-      : await storeReply(tx, { ...ending, chatId, status: ended.status, inputMessageId });
+  const messageId = chatId === null ? null : await storeReply(tx, { ...ending, ...ended, chatId });
   if (messageId !== null && chatId !== null) {
     await tx
       .updateTable("generations")
@@ -187,9 +183,8 @@ export async function endGeneration(
   return { status: ended.status, messageId };
 }
 
-interface EndedRow extends FailurePlace {
+interface EndedRow extends FailurePlace, ReplyPlace {
   readonly status: TerminalStatus;
-  readonly inputMessageId: string | null;
 }
 
 async function endRow(tx: Tx, ending: Ending): Promise<EndedRow | null> {
@@ -211,7 +206,8 @@ async function endRow(tx: Tx, ending: Ending): Promise<EndedRow | null> {
       stages        = coalesce(${ending.stages}::jsonb, stages),
       finished_at   = now()
     where tenant_id = ${ending.tenantId} and id = ${ending.generationId} and ${guard}
-    returning status, input_message_id as "inputMessageId", provider_kind as "providerKind", model
+    returning status, action, branch, input_message_id as "inputMessageId", target_message_id as "targetMessageId",
+      provider_kind as "providerKind", model
   `.execute(tx);
   return rows[0] ?? null;
 }

@@ -27,6 +27,10 @@ export interface NewGeneration {
   readonly seed: string;
   /** Null while the message it answers is pending. */
   readonly inputMessageId: string | null;
+  /** The branch its reply goes on; null = that of the message it answers. Default null. */
+  readonly branch?: number | null;
+  /** The reply that the new one stands beside. Default: none. */
+  readonly targetMessageId?: string | null;
   readonly retryOf: string | null;
   readonly deadlineAt: Date;
   /** 1 = first, 9 = last, among those of one tenant. Default 5. */
@@ -60,6 +64,7 @@ export interface GenerationRow {
   readonly attempts: number;
   readonly maxAttempts: number;
   readonly inputMessageId: string | null;
+  readonly targetMessageId: string | null;
   readonly outputMessageId: string | null;
   readonly retryOf: string | null;
   /** A told wait: not started before. In the past once it was. */
@@ -154,6 +159,8 @@ export async function insertGeneration(tx: Tx, tenantId: string, generation: New
       strategy: generation.strategy,
       seed: generation.seed,
       input_message_id: generation.inputMessageId,
+      branch: generation.branch ?? null,
+      target_message_id: generation.targetMessageId ?? null,
       retry_of: generation.retryOf,
       deadline_at: generation.deadlineAt,
       ...(generation.priority === undefined ? {} : { priority: generation.priority }),
@@ -316,6 +323,7 @@ export const GENERATION_COLUMNS = [
   "attempts",
   "max_attempts as maxAttempts",
   "input_message_id as inputMessageId",
+  "target_message_id as targetMessageId",
   "output_message_id as outputMessageId",
   "retry_of as retryOf",
   "not_before as notBefore",

@@ -14,6 +14,7 @@ import { openDatabase, type Database } from "../client.ts";
 import { insertTestChat, openTestDatabase, type TestChat, type TestDatabase } from "../testing/index.ts";
 import { withTenant } from "../transaction.ts";
 import { uuidv7 } from "uuidv7";
+import { insertBranch, setActiveBranch } from "./chat-branches.ts";
 import { loadAssemblyInput } from "./generation-inputs.ts";
 import { insertLorebook, insertLoreEntries } from "./lorebooks.ts";
 
@@ -73,13 +74,14 @@ const chats = (turns: number): readonly (readonly Row[])[] =>
     .sample(fc.array(turn, { minLength: turns, maxLength: turns, size: "max" }), { numRuns: 3, seed: 42 })
     .map((given) => [...given.flat(), { role: "user", content: "And the keeper?" }]);
 
-async function storeChat(rows: readonly Row[]): Promise<TestChat> {
+/** `forkSeqs` = behind each of these positions the chat goes on in a branch of its own, and the branch before it otherwise. */
+async function storeChat(rows: readonly Row[], forkSeqs: readonly number[] = []): Promise<TestChat> {
   const chat = await insertTestChat(admin.db, api.db);
-  const values = rows.map((row, index) => ({
-    tenant_id: chat.tenantId,
-    id: uuidv7(),
-    chat_id: chat.chatId,
-    seq: index + 2,
+  const branchAt = (seq: number): number => forkSeqs.filter((forkSeq) => forkSeq < seq).length;
+  const place = (seq: number) => ({ tenant_id: chat.tenantId, id: uuidv7(), chat_id: chat.chatId, seq });
+  const path = rows.map((row, index) => ({
+    ...place(index + 2),
+    branch: branchAt(index + 2),
     role: row.role,
     content: row.content,
     tool_calls: [...(row.toolCalls ?? [])],
@@ -88,7 +90,23 @@ async function storeChat(rows: readonly Row[]): Promise<TestChat> {
     hidden: row.hidden ?? false,
     meta: row.meta ?? {},
   }));
+  const elsewhere = forkSeqs.flatMap((forkSeq, branch) =>
+    Array.from({ length: 50 }, (_, index) => ({
+      ...place(forkSeq + 1 + index),
+      branch,
+      role: "user" as const,
+      content: "Said on another branch.",
+      tool_calls: [],
+      pinned: true,
+      meta: {},
+    })),
+  );
+  const values = [...path, ...elsewhere];
   await withTenant(api.db, chat.tenantId, async (tx) => {
+    for (const [index, forkSeq] of forkSeqs.entries()) {
+      await insertBranch(tx, chat.tenantId, chat.chatId, { parentBranch: index, forkSeq });
+    }
+    await setActiveBranch(tx, chat.tenantId, chat.chatId, forkSeqs.length);
     for (let at = 0; at < values.length; at += 1_000) {
       await tx
         .insertInto("messages")
@@ -232,6 +250,22 @@ describe("a long chat loaded by its window", () => {
     },
   );
 
+  it("is told along its branch: the prompt is that of a chat that never forked", async () => {
+    for (const { rows, chat } of stored) {
+      const settings = settingsFor("truncate");
+      const straight = await assemble(chat, settings, true);
+      const end = rows.length + 1;
+      const forked = await storeChat(rows, [200, end - 300, end - 3]);
+      for (const windowed of [true, false]) {
+        const { report, loaded } = await assemble(forked, settings, windowed);
+        expect(report.request).toEqual(straight.report.request);
+        expect(report.counts).toEqual(straight.report.counts);
+        expect(seqsOf(report)).toEqual(seqsOf(straight.report));
+        if (windowed) expect(loaded).toBe(straight.loaded);
+      }
+    }
+  });
+
   it("judges lore as by the whole chat, however far back a key stands", async () => {
     const rows = [...(chats(900)[1] ?? [])];
     const place = (back: number, content: string): void => void (rows[rows.length - back] = { role: "user", content });
@@ -295,8 +329,10 @@ describe("a long chat loaded by its window", () => {
       withTenant(api.db, chat.tenantId, (tx) =>
         loadAssemblyInput(tx, chat.tenantId, { ...query, inputMessageId: chat.chatId, window }),
       );
-    await expect(load(null)).rejects.toThrow("not in the chat's active branch");
-    await expect(load(historyWindow([settingsFor("truncate")]))).rejects.toThrow("not in the chat's active branch");
+    await expect(load(null)).rejects.toThrow("not in the chat, or not the chosen variant");
+    await expect(load(historyWindow([settingsFor("truncate")]))).rejects.toThrow(
+      "not in the chat, or not the chosen variant",
+    );
   });
 
   it("costs what it can hold: seven times the chat loads no more", async () => {

@@ -6,13 +6,15 @@ import {
   type EarlierMessages,
   type HistoryWindow,
 } from "@shiftwork/pipeline";
-import { sql, type RawBuilder } from "kysely";
+import { sql, type Selectable } from "kysely";
+import type { Tables } from "../tables.ts";
 import type { Tx } from "../transaction.ts";
+import { branchPath, firstOfEachPart, onPath, sliceOfPath, type BranchPath } from "./branch-path.ts";
 
-/** The part of a branch a prompt is made of. */
+/** The part of a chat a prompt is made of. */
 export interface HistoryQuery {
   readonly chatId: string;
-  /** The last message of the part; null = the whole branch. */
+  /** The last message of the part, on whichever branch; null = the whole active branch. */
   readonly inputMessageId: string | null;
   /** A message that is not stored, standing behind the last one. */
   readonly draft: Pick<ChatMessage, "content" | "name"> | null;
@@ -32,55 +34,69 @@ const FIRST_ROWS = 1_000;
  */
 export async function loadHistory(
   tx: Tx,
-  tenantId: string,
-  query: HistoryQuery,
+  path: BranchPath,
+  { draft: said, window }: Pick<HistoryQuery, "draft" | "window">,
   lorebooks: Conversation["lorebooks"],
 ): Promise<History> {
-  const branch = branchOf(tenantId, query.chatId);
-  const last = await findLastSeq(tx, branch, query.inputMessageId);
-  const draft = query.draft === null ? [] : [draftMessage(query.draft, last)];
-  const { window } = query;
+  const last = await findEndSeq(tx, path, "desc");
+  const draft = said === null ? [] : [draftMessage(said, last)];
   if (window === null) {
-    const all = await selectMessages(tx, branch).where("seq", "<=", last).orderBy("seq").execute();
+    const all = await selectMessages(tx, path).orderBy("seq").execute();
     return { messages: [...all, ...draft], earlier: [] };
   }
-  const newest = await loadNewest(tx, branch, last, window.bytes, (messages) =>
+  const newest = await loadNewest(tx, path, last, window.bytes, (messages) =>
     window.isEnough([...messages, ...draft], { lorebooks }),
   );
   const border = newest[0]?.seq ?? 0;
-  const apart = await loadApart(tx, branch, border);
-  const grouped = await loadRestOfGroups(tx, branch, border, [...apart, ...newest]);
+  const apart = await loadApart(tx, path, border);
+  const grouped = await loadRestOfGroups(tx, path, border, [...apart, ...newest]);
   const older = [...apart, ...grouped].toSorted((a, b) => a.seq - b.seq);
-  const earlier = await countRest(tx, branch, border, older);
+  const earlier = await countRest(tx, path, border, older);
   const messages = [...older, ...newest, ...draft];
   return { messages, earlier };
 }
 
-type Branch = RawBuilder<boolean>;
-
-function branchOf(tenantId: string, chatId: string): Branch {
-  return sql<boolean>`tenant_id = ${tenantId} and chat_id = ${chatId} and branch = 0 and active`;
-}
-
-/** Position of the message to answer; without one that of the branch's last, 0 in an empty chat. */
-async function findLastSeq(tx: Tx, branch: Branch, inputMessageId: string | null): Promise<number> {
-  const row = await tx
+/**
+ * The path a prompt's history is read along. It ends at the message to answer, whatever became of the chat behind it;
+ * without one it is the active branch. Throws when there is no such message, or another variant of it is chosen.
+ */
+export async function findHistoryPath(
+  tx: Tx,
+  tenantId: string,
+  { id: chatId, activeBranch }: { readonly id: string; readonly activeBranch: number },
+  inputMessageId: string | null,
+): Promise<BranchPath> {
+  if (inputMessageId === null) return branchPath(tx, tenantId, chatId, activeBranch);
+  const input = await tx
     .selectFrom("messages")
-    .select("seq")
-    .where(branch)
-    .$if(inputMessageId !== null, (query) => query.where("id", "=", inputMessageId ?? ""))
-    .orderBy("seq", "desc")
-    .limit(1)
+    .select(["branch", "seq"])
+    .where("tenant_id", "=", tenantId)
+    .where("chat_id", "=", chatId)
+    .where("id", "=", inputMessageId)
+    .where("active", "=", true)
     .executeTakeFirst();
   // Answering nothing would send a prompt without the chat in it, and call that a turn.
-  if (!row && inputMessageId !== null) throw new Error("the message to answer is not in the chat's active branch");
+  if (!input) throw new Error("the message to answer is not in the chat, or not the chosen variant");
+  return sliceOfPath(await branchPath(tx, tenantId, chatId, input.branch), { to: input.seq });
+}
+
+const ACTIVE = sql<boolean>`active`;
+
+/** The first or the last position of a path; 0 when nothing stands on it. */
+async function findEndSeq(tx: Tx, path: BranchPath, order: "asc" | "desc"): Promise<number> {
+  const row = await tx
+    .selectFrom(firstOfEachPart(path, { where: ACTIVE, orderBy: sql`seq ${sql.raw(order)}`, limit: 1 }))
+    .select("seq")
+    .orderBy("seq", order)
+    .limit(1)
+    .executeTakeFirst();
   return row?.seq ?? 0;
 }
 
 /** Backwards, piece by piece, until it is enough; a short rest is not worth leaving behind. */
 async function loadNewest(
   tx: Tx,
-  branch: Branch,
+  path: BranchPath,
   last: number,
   windowBytes: number,
   isEnough: (newest: readonly ChatMessage[]) => boolean,
@@ -89,7 +105,7 @@ async function loadNewest(
   let piece = { rows: FIRST_ROWS, bytes: windowBytes };
   let [border, total] = [last + 1, 0];
   for (;;) {
-    const rows = await loadRange(tx, branch, border - 1, piece);
+    const rows = await loadRange(tx, path, border - 1, piece);
     const bytes = rows.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
     newest = [...rows, ...newest];
     if (rows.length < piece.rows && bytes < piece.bytes) return newest;
@@ -99,42 +115,37 @@ async function loadNewest(
     if (isEnough(newest)) break;
     piece = { rows: piece.rows * 4, bytes: piece.bytes * 4 };
   }
-  const rest = await loadRange(tx, branch, border - 1, { rows: LONGEST_LISTED_RUN + 1, bytes: windowBytes });
-  const isShort = rest.length <= LONGEST_LISTED_RUN && (await findFirstSeq(tx, branch)) === (rest[0]?.seq ?? border);
+  const rest = await loadRange(tx, path, border - 1, { rows: LONGEST_LISTED_RUN + 1, bytes: windowBytes });
+  const isShort = rest.length <= LONGEST_LISTED_RUN && (await findEndSeq(tx, path, "asc")) === (rest[0]?.seq ?? border);
   return isShort ? [...rest, ...newest] : newest;
-}
-
-async function findFirstSeq(tx: Tx, branch: Branch): Promise<number | null> {
-  const row = await tx.selectFrom("messages").select("seq").where(branch).orderBy("seq").limit(1).executeTakeFirst();
-  return row?.seq ?? null;
 }
 
 /** The newest messages up to a position, oldest first: at most so many, and no more than reach the given bytes of text. */
 async function loadRange(
   tx: Tx,
-  branch: Branch,
+  path: BranchPath,
   upTo: number,
-  piece: { readonly rows: number; readonly bytes: number },
+  { rows: limit, bytes }: { readonly rows: number; readonly bytes: number },
 ): Promise<ChatMessage[]> {
-  const rows = await selectMessages(tx, branch)
-    .where("seq", "<=", upTo)
-    .where(
-      sql<boolean>`seq >= coalesce((
-        select max(seq) from (
-          select seq, sum(octet_length(content)) over (order by seq desc) as bytes
-          from (select seq, content from messages where ${branch} and seq <= ${upTo} order by seq desc limit ${piece.rows}) as newest
-        ) as sums where bytes >= ${piece.bytes}
-      ), 0)`,
+  const newest = firstOfEachPart(sliceOfPath(path, { to: upTo }), { where: ACTIVE, orderBy: sql`seq desc`, limit });
+  const rows = await tx
+    .selectFrom(
+      sql<Selectable<Tables["messages"]>>`(
+        select * from (
+          select *, sum(octet_length(content)) over (order by seq desc) - octet_length(content) as bytes_behind
+          from ${newest} order by seq desc limit ${limit}
+        ) as summed where bytes_behind < ${bytes}
+      )`.as("messages"),
     )
+    .select(MESSAGE_COLUMNS)
     .orderBy("seq", "desc")
-    .limit(piece.rows)
     .execute();
   return rows.reverse();
 }
 
 /** By the index of their own; the condition is the index's, word for word. System rows that may leave are ordinary. */
-async function loadApart(tx: Tx, branch: Branch, border: number): Promise<readonly ChatMessage[]> {
-  return selectMessages(tx, branch)
+async function loadApart(tx: Tx, path: BranchPath, border: number): Promise<readonly ChatMessage[]> {
+  return selectMessages(tx, path)
     .where("seq", "<", border)
     .where(sql<boolean>`(pinned or hidden or role = 'system' or meta ->> 'manualExcluded' = 'true')`)
     .where(sql<boolean>`(pinned or hidden or role <> 'system' or meta ->> 'manualExcluded' = 'true'
@@ -146,7 +157,7 @@ async function loadApart(tx: Tx, branch: Branch, border: number): Promise<readon
 /** Members before the border of the tool groups that something loaded belongs to: a group is never cut. */
 async function loadRestOfGroups(
   tx: Tx,
-  branch: Branch,
+  path: BranchPath,
   border: number,
   loaded: readonly ChatMessage[],
 ): Promise<readonly ChatMessage[]> {
@@ -157,7 +168,7 @@ async function loadRestOfGroups(
   );
   if (!crosses) return [];
   const known = new Set(loaded.map(({ seq }) => seq));
-  const uses = (await selectToolUse(tx, branch, border)).filter(({ seq }) => !known.has(seq));
+  const uses = (await selectToolUse(tx, path, border)).filter(({ seq }) => !known.has(seq));
   const all = [...uses, ...loaded].toSorted((a, b) => a.seq - b.seq);
   const heads = linkToolCalls(all).map(({ head }) => head);
   const needed = new Set(heads.filter((head, index) => head !== null && known.has(all[index]?.seq ?? 0)));
@@ -165,15 +176,16 @@ async function loadRestOfGroups(
     .filter(({ seq }, index) => needed.has(heads[index] ?? null) && !known.has(seq))
     .map(({ seq }) => seq);
   if (seqs.length === 0) return [];
-  return selectMessages(tx, branch).where("seq", "in", seqs).execute();
+  return selectMessages(tx, path).where("seq", "in", seqs).execute();
 }
 
 /** What links calls and results, without the texts. */
-function selectToolUse(tx: Tx, branch: Branch, border: number) {
+function selectToolUse(tx: Tx, path: BranchPath, border: number) {
   return tx
     .selectFrom("messages")
     .select(["seq", "role", "tool_calls as toolCalls", "tool_call_id as toolCallId"])
-    .where(branch)
+    .where(onPath(path))
+    .where(ACTIVE)
     .where(sql<boolean>`(tool_call_id is not null or tool_calls <> '[]'::jsonb)`)
     .where("seq", "<", border)
     .execute();
@@ -182,7 +194,7 @@ function selectToolUse(tx: Tx, branch: Branch, border: number) {
 /** Counts what was not loaded, from one loaded message to the next. */
 async function countRest(
   tx: Tx,
-  branch: Branch,
+  path: BranchPath,
   border: number,
   loaded: readonly ChatMessage[],
 ): Promise<readonly EarlierMessages[]> {
@@ -190,31 +202,30 @@ async function countRest(
   const { rows } = await sql<EarlierMessages>`
     select min(seq) as "fromSeq", max(seq) as "toSeq", count(*)::int as count
     from messages
-    where ${branch} and seq < ${border} and seq <> all(${seqs}::int[])
+    where ${onPath(path)} and active and seq < ${border} and seq <> all(${seqs}::int[])
     group by width_bucket(seq, ${[0, ...seqs]}::int[])
     order by 1
   `.execute(tx);
   return rows;
 }
 
-function selectMessages(tx: Tx, branch: Branch) {
-  return tx
-    .selectFrom("messages")
-    .select([
-      "id",
-      "seq",
-      "role",
-      "content",
-      "name",
-      "tool_calls as toolCalls",
-      "tool_call_id as toolCallId",
-      "pinned",
-      "hidden",
-      "failed as failedPartial",
-      sql<boolean>`coalesce((meta->>'optional')::boolean, false)`.as("optional"),
-      sql<boolean>`coalesce(meta ->> 'manualExcluded' = 'true', false)`.as("manualExcluded"),
-    ])
-    .where(branch);
+const MESSAGE_COLUMNS = [
+  "id",
+  "seq",
+  "role",
+  "content",
+  "name",
+  "tool_calls as toolCalls",
+  "tool_call_id as toolCallId",
+  "pinned",
+  "hidden",
+  "failed as failedPartial",
+  sql<boolean>`coalesce((meta->>'optional')::boolean, false)`.as("optional"),
+  sql<boolean>`coalesce(meta ->> 'manualExcluded' = 'true', false)`.as("manualExcluded"),
+] as const;
+
+function selectMessages(tx: Tx, path: BranchPath) {
+  return tx.selectFrom("messages").select(MESSAGE_COLUMNS).where(onPath(path)).where(ACTIVE);
 }
 
 /** A message that is not stored, as the user's behind position `lastSeq`. */

@@ -64,10 +64,11 @@ async function forgetMessage(tx: Tx, tenantId: string, { id, chatId }: Place): P
   await sql`
     update generations set
       input_message_id = nullif(input_message_id, ${id}),
+      target_message_id = nullif(target_message_id, ${id}),
       output_message_id = nullif(output_message_id, ${id}),
       anchor_message_id = nullif(anchor_message_id, ${id})
     where tenant_id = ${tenantId} and chat_id = ${chatId}
-      and ${id} in (input_message_id, output_message_id, anchor_message_id)
+      and ${id} in (input_message_id, target_message_id, output_message_id, anchor_message_id)
   `.execute(tx);
   await tx
     .updateTable("memories")

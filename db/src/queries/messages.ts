@@ -1,6 +1,7 @@
 import type { Role, ToolCall } from "@shiftwork/pipeline";
 import { sql } from "kysely";
 import type { Tx } from "../transaction.ts";
+import { firstOfEachPart, isOnPath, onPath, sliceOfPath, type BranchPath } from "./branch-path.ts";
 import { bumpChatRevision } from "./chat-revision.ts";
 
 export interface MessageRow {
@@ -45,7 +46,7 @@ export interface NewMessage {
 /** Rows per insert: PostgreSQL takes 65,535 parameters in one statement. */
 const INSERT_ROWS = 2_000;
 
-/** Appends to the main branch and counts the chat's revision up. Call under the chat's lock: it gives out positions. */
+/** Appends to the active branch and counts the chat's revision up. Call under the chat's lock: it gives out positions. */
 export async function appendMessages(
   tx: Tx,
   tenantId: string,
@@ -53,14 +54,8 @@ export async function appendMessages(
   messages: readonly NewMessage[],
 ): Promise<void> {
   if (messages.length === 0) return;
-  const last = await tx
-    .selectFrom("messages")
-    .select(sql<number>`coalesce(max(seq), 0)`.as("seq"))
-    .where("tenant_id", "=", tenantId)
-    .where("chat_id", "=", chatId)
-    .where("branch", "=", 0)
-    .executeTakeFirstOrThrow();
-  const rows = messages.flatMap((message, index) => rowsOf(tenantId, chatId, message, last.seq + 1 + index));
+  const end = await findEnd(tx, tenantId, chatId);
+  const rows = messages.flatMap((message, index) => rowsOf(tenantId, chatId, message, end, end.seq + 1 + index));
   for (let start = 0; start < rows.length; start += INSERT_ROWS) {
     await tx
       .insertInto("messages")
@@ -70,10 +65,30 @@ export async function appendMessages(
   await bumpChatRevision(tx, tenantId, chatId);
 }
 
-function rowsOf(tenantId: string, chatId: string, message: NewMessage, seq: number) {
+/**
+ * The last position of the active branch that is taken. One that another branch forks behind stays taken when its messages
+ * are deleted: a new one there would enter that branch's past.
+ */
+async function findEnd(tx: Tx, tenantId: string, chatId: string): Promise<{ branch: number; seq: number }> {
+  const { rows } = await sql<{ branch: number; seq: number }>`
+    select active_branch as branch, coalesce(greatest(
+      (select max(seq) from messages
+       where tenant_id = ${tenantId} and chat_id = ${chatId} and branch = active_branch),
+      (select max(fork_seq) from chat_branches
+       where tenant_id = ${tenantId} and chat_id = ${chatId} and active_branch in (branch, parent_branch))
+    ), 0) as seq
+    from chats where tenant_id = ${tenantId} and id = ${chatId}
+  `.execute(tx);
+  const [end] = rows;
+  if (!end) throw new Error("there is no such chat to append to");
+  return end;
+}
+
+function rowsOf(tenantId: string, chatId: string, message: NewMessage, { branch }: { branch: number }, seq: number) {
   const shared = {
     tenant_id: tenantId,
     chat_id: chatId,
+    branch,
     seq,
     role: message.role,
     name: message.name,
@@ -104,8 +119,16 @@ function rowsOf(tenantId: string, chatId: string, message: NewMessage, seq: numb
   return [chosen, ...others];
 }
 
+/** On whichever branch it stands. */
 export async function findMessage(tx: Tx, tenantId: string, chatId: string, id: string): Promise<MessageRow | null> {
-  return (await selectMessages(tx, tenantId, chatId).where("id", "=", id).executeTakeFirst()) ?? null;
+  const row = await tx
+    .selectFrom("messages")
+    .select(MESSAGE_COLUMNS)
+    .where("tenant_id", "=", tenantId)
+    .where("chat_id", "=", chatId)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row ?? null;
 }
 
 export interface MessagePage {
@@ -116,73 +139,80 @@ export interface MessagePage {
   readonly allVariants: boolean;
 }
 
-/** In the order of the chat. */
-export async function listMessages(
-  tx: Tx,
-  tenantId: string,
-  chatId: string,
-  page: MessagePage,
-): Promise<readonly MessageRow[]> {
-  const { after } = page;
-  return selectMessages(tx, tenantId, chatId)
-    .$if(!page.allVariants, (query) => query.where((eb) => eb.or([eb("active", "=", true), eb("failed", "=", true)])))
-    .$if(after !== null, (query) => query.where(sql<boolean>`(seq, variant) > (${after?.seq}, ${after?.variant})`))
+/** The messages of a path, in the order of the chat. */
+export async function listMessages(tx: Tx, path: BranchPath, page: MessagePage): Promise<readonly MessageRow[]> {
+  const { limit, after, allVariants } = page;
+  const shown = allVariants ? sql<boolean>`true` : sql<boolean>`(active or failed)`;
+  const behind = after === null ? sql<boolean>`true` : sql<boolean>`(seq, variant) > (${after.seq}, ${after.variant})`;
+  const rest = sliceOfPath(path, { from: after?.seq ?? 1 });
+  const where = sql<boolean>`${shown} and ${behind}`;
+  return tx
+    .selectFrom(firstOfEachPart(rest, { where, orderBy: sql`seq, variant`, limit }))
+    .select(MESSAGE_COLUMNS)
     .orderBy("seq")
     .orderBy("variant")
-    .limit(page.limit)
+    .limit(limit)
     .execute();
 }
 
-/** The last active messages of the main branch, newest first. */
+/** Which of a path's chosen messages to look at. */
+export interface LastMessages {
+  readonly count: number;
+  /** Default: all roles. */
+  readonly role?: Role;
+  /** True = without those that are never sent. Default false. */
+  readonly sentOnly?: boolean;
+}
+
+/** The last chosen messages of a path, newest first. */
 export async function findLastMessages(
   tx: Tx,
-  tenantId: string,
-  chatId: string,
-  count: number,
+  path: BranchPath,
+  { count, role, sentOnly = false }: LastMessages,
 ): Promise<readonly MessageRow[]> {
-  return selectMessages(tx, tenantId, chatId).where("active", "=", true).orderBy("seq", "desc").limit(count).execute();
+  const ofRole = role === undefined ? sql<boolean>`true` : sql<boolean>`role = ${role}`;
+  const where = sql<boolean>`active and ${ofRole} and not (hidden and ${sentOnly}::boolean)`;
+  return tx
+    .selectFrom(firstOfEachPart(path, { where, orderBy: sql`seq desc`, limit: count }))
+    .select(MESSAGE_COLUMNS)
+    .orderBy("seq", "desc")
+    .limit(count)
+    .execute();
 }
 
 /**
- * Whether nothing but replies that did not complete stands behind the message: then another one can become its reply.
+ * Whether the message stands on the path and nothing but replies that did not complete stands behind it: then another one
+ * can become its reply.
  */
-export async function isLastInput(tx: Tx, tenantId: string, chatId: string, input: MessageRow): Promise<boolean> {
-  const later = await selectMessages(tx, tenantId, chatId)
-    .where((eb) =>
-      eb.or([
-        eb("seq", ">", input.seq + 1),
-        eb.and([eb("seq", "=", input.seq + 1), eb.or([eb("role", "!=", "assistant"), eb("partial", "=", false)])]),
-      ]),
-    )
+export async function isLastInput(tx: Tx, path: BranchPath, input: MessageRow): Promise<boolean> {
+  if (!isOnPath(path, input)) return false;
+  const later = await tx
+    .selectFrom("messages")
+    .select("id")
+    .where(onPath(sliceOfPath(path, { from: input.seq + 1 })))
+    .where((eb) => eb.or([eb("role", "!=", "assistant"), eb("partial", "=", false)]))
     .limit(1)
     .executeTakeFirst();
   return later === undefined;
 }
 
-function selectMessages(tx: Tx, tenantId: string, chatId: string) {
-  return tx
-    .selectFrom("messages")
-    .select([
-      "id",
-      "chat_id as chatId",
-      "branch",
-      "seq",
-      "variant",
-      "active",
-      "role",
-      "content",
-      "name",
-      "tool_calls as toolCalls",
-      "tool_call_id as toolCallId",
-      "pinned",
-      "hidden",
-      "partial",
-      "failed",
-      "generation_id as generationId",
-      "meta",
-      "created_at as createdAt",
-    ])
-    .where("tenant_id", "=", tenantId)
-    .where("chat_id", "=", chatId)
-    .where("branch", "=", 0);
-}
+const MESSAGE_COLUMNS = [
+  "id",
+  "chat_id as chatId",
+  "branch",
+  "seq",
+  "variant",
+  "active",
+  "role",
+  "content",
+  "name",
+  "tool_calls as toolCalls",
+  "tool_call_id as toolCallId",
+  "pinned",
+  "hidden",
+  "partial",
+  "failed",
+  "generation_id as generationId",
+  "meta",
+  "created_at as createdAt",
+] as const;

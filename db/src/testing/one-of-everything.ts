@@ -39,6 +39,10 @@ async function insertAuthored(tx: Tx, { tenantId, chatId }: TestChat): Promise<v
     insert into memories (tenant_id, id, chat_id, content) values (${tenantId}, ${uuidv7()}, ${chatId}, 'M')
   `.execute(tx);
   await sql`
+    insert into chat_branches (tenant_id, chat_id, branch, parent_branch, fork_seq)
+    values (${tenantId}, ${chatId}, 1, 0, 1)
+  `.execute(tx);
+  await sql`
     insert into imports (tenant_id, id, kind, result) values (${tenantId}, ${uuidv7()}, 'card', '{}')
   `.execute(tx);
 }

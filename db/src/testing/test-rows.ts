@@ -60,7 +60,19 @@ export async function insertTestGeneration(
   db: Db,
   chat: TestChat,
   deadlineMs = 60_000,
-  part: Partial<Pick<NewGeneration, "strategy" | "inputMessageId" | "blockedBy" | "pendingMessage" | "replay">> & {
+  part: Partial<
+    Pick<
+      NewGeneration,
+      | "action"
+      | "strategy"
+      | "inputMessageId"
+      | "branch"
+      | "targetMessageId"
+      | "blockedBy"
+      | "pendingMessage"
+      | "replay"
+    >
+  > & {
     readonly request?: Partial<GenerationRequest>;
   } = {},
 ): Promise<string> {

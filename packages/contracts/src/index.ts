@@ -21,6 +21,7 @@ export { ID_PREFIXES, decodeId, encodeId, type IdKind } from "./ids.ts";
 export { jobId, type GenerationJob } from "./job.ts";
 export { budgetProblem, ERROR_FACTS, problem } from "./problem.ts";
 export { CharacterObject, CreateCharacter } from "./http/characters.ts";
+export { BranchNumber, BranchObject, CreateBranch } from "./http/branches.ts";
 export { ChatObject, ChatSettingsObject, CreateChat } from "./http/chats.ts";
 export {
   AuditBlockObject,

@@ -28,6 +28,7 @@ export const ERROR_FACTS = {
   GENERATION_NOT_FOUND: client("There is no such generation"),
   PROVIDER_NOT_FOUND: client("There is no such provider"),
   IMPORT_NOT_FOUND: client("There is no such import"),
+  BRANCH_NOT_FOUND: client("There is no such branch"),
   CONFLICT: client("The resource is not in a state that allows this"),
   GENERATION_ALREADY_FINISHED: client("The generation has already finished"),
   CHAT_BUSY: client("The chat has an active generation"),

@@ -32,6 +32,7 @@ export const HTTP_STATUS = {
   TENANT_NOT_FOUND: 404,
   BULK_ACTION_NOT_FOUND: 404,
   ERROR_GROUP_NOT_FOUND: 404,
+  BRANCH_NOT_FOUND: 404,
   CONFLICT: 409,
   GENERATION_ALREADY_FINISHED: 409,
   CHAT_BUSY: 409,
@@ -127,7 +128,8 @@ const NOT_FOUND_CODES = {
   import: "IMPORT_NOT_FOUND",
   tenant: "TENANT_NOT_FOUND",
   bulkAction: "BULK_ACTION_NOT_FOUND",
-} as const satisfies Partial<Record<IdKind, ErrorCode>>;
+  branch: "BRANCH_NOT_FOUND",
+} as const satisfies Partial<Record<IdKind | "branch", ErrorCode>>;
 export type FindableKind = keyof typeof NOT_FOUND_CODES;
 
 /** The same answer for an id that never was, one of another tenant, and one of another owner. */

@@ -26,8 +26,10 @@ export const ChatObject = z.object({
   characterId: publicId("character").nullable(),
   personaId: publicId("persona").nullable(),
   ownerId: z.string().nullable(),
-  /** +1 whenever a message is added, changed or removed. */
+  /** +1 whenever a message is added, changed or removed, or another branch becomes the active one. */
   revision: z.number().int(),
+  /** Number of the branch that the chat shows and sends. */
+  activeBranch: z.number().int(),
   settings: ChatSettingsObject,
   metadata: Metadata,
   createdAt: Timestamp,

@@ -67,7 +67,12 @@ export const turnFields = {
   message: z
     .union([Spoken, z.strictObject({ content: Spoken, name: z.string().min(1).max(500).optional() })])
     .optional(),
-  action: z.enum(["reply"], { error: 'only "reply" is available' }).default("reply"),
+  /** `regenerate` and `swipe` answer anew what a reply answers; the new one stands beside it. */
+  action: z
+    .enum(["reply", "regenerate", "swipe"], { error: 'only "reply", "regenerate" and "swipe" are available' })
+    .default("reply"),
+  /** The reply to answer anew; without it the chat's last one. */
+  targetMessageId: publicId("message").optional(),
   providerId: publicId("provider").optional(),
   model: z.string().min(1).max(200).optional(),
   parameters: Parameters.default({}),
@@ -204,6 +209,8 @@ export const GenerationObject = z.object({
   usage: UsageObject,
   finishReason: z.string().nullable(),
   inputMessageId: publicId("message").nullable(),
+  /** The reply that a regenerate or a swipe stands beside. */
+  targetMessageId: publicId("message").nullable(),
   messageId: publicId("message").nullable(),
   targets: z.array(TargetObject),
   error: GenerationProblem.nullable(),

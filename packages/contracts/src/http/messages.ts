@@ -1,5 +1,6 @@
 import { ROLES } from "@shiftwork/pipeline";
 import { z } from "zod";
+import { BranchNumber } from "./branches.ts";
 import { PageQuery, publicId, Text, Timestamp } from "./fields.ts";
 
 const ToolCallObject = z.strictObject({
@@ -59,13 +60,20 @@ export const PatchMessage = z
   .partial();
 export type PatchMessage = z.infer<typeof PatchMessage>;
 
-/** `active` (default): what the chat shows. `all`: the alternatives that were not chosen too. */
-export const MessageQuery = PageQuery.extend({ variants: z.enum(["active", "all"]).default("active") });
+/**
+ * `variants`: `active` (default) = what the chat shows, `all` = the alternatives that were not chosen too. `branch`: the
+ * messages from the chat's first to that branch's last; without it those of the active branch.
+ */
+export const MessageQuery = PageQuery.extend({
+  variants: z.enum(["active", "all"]).default("active"),
+  branch: BranchNumber.optional(),
+});
 
 export const MessageObject = z.object({
   id: publicId("message"),
   object: z.literal("message"),
   chatId: publicId("chat"),
+  /** The branch it stands on; branches forked behind it have it too. */
   branch: z.number().int(),
   seq: z.number().int(),
   variant: z.number().int(),

@@ -1,17 +1,21 @@
 import { encodeId, type RetryMode } from "@shiftwork/contracts";
 import {
   attachPendingMessage,
+  branchPath,
   findGenerationContents,
   findMessage,
   findProvider,
   insertGeneration,
   isLastInput,
+  isOnPath,
   markRetried,
   readStandingSettings,
   takeRoom,
+  type BranchPath,
   type ChatRow,
   type GenerationContents,
   type GenerationRow,
+  type MessageRow,
   type ProviderRow,
   type Tx,
 } from "@shiftwork/db";
@@ -46,7 +50,7 @@ export async function acceptRetry(
   if (!provider) throw notFound("provider");
   const now = new Date();
   const contents = await contentsOf(tx, by, { chat, earlier, provider, mode, now });
-  const inputMessageId = await findInput(tx, tenantId, chat.id, earlier);
+  const place = await requirePlace(tx, await branchPath(tx, tenantId, chat.id, chat.activeBranch), earlier);
   const id = uuidv7();
   const dispatched = by.handsOver === true && (await takeRoom(tx, tenantId));
   await insertGeneration(tx, tenantId, {
@@ -59,7 +63,8 @@ export async function acceptRetry(
     model: earlier.model,
     strategy: earlier.strategy,
     seed: earlier.seed,
-    inputMessageId,
+    branch: chat.activeBranch,
+    ...place,
     retryOf: earlier.id,
     deadlineAt: new Date(now.getTime() + earlier.deadlineAt.getTime() - earlier.createdAt.getTime()),
     priority: earlier.priority,
@@ -103,19 +108,45 @@ async function contentsOf(
   return { request, replay: null };
 }
 
-/** A turn that ended while it waited never had its message in the chat: that takes its place now. */
-async function findInput(tx: Tx, tenantId: string, chatId: string, earlier: GenerationRow): Promise<string> {
-  const { inputMessageId } = earlier;
-  const attached = inputMessageId ?? (await attachPendingMessage(tx, tenantId, chatId, earlier.id));
-  return requireLastInput(tx, tenantId, chatId, attached);
+/** What is answered once more and where the reply stands; throws when the chat has no place for it now. */
+async function requirePlace(
+  tx: Tx,
+  path: BranchPath,
+  earlier: GenerationRow,
+): Promise<{ inputMessageId: string; targetMessageId: string | null }> {
+  const input = await requireInput(tx, path, earlier);
+  return { inputMessageId: input.id, targetMessageId: await requireTarget(tx, path, earlier, input) };
 }
 
-/** The reply takes the place right behind its input; when the chat has moved on, that place is taken. */
-async function requireLastInput(tx: Tx, tenantId: string, chatId: string, id: string | null): Promise<string> {
+/** A turn that ended while it waited never had its message in the chat: that takes its place now. */
+async function requireInput(tx: Tx, path: BranchPath, earlier: GenerationRow): Promise<MessageRow> {
+  const { tenantId, chatId } = path;
+  const id = earlier.inputMessageId ?? (await attachPendingMessage(tx, tenantId, chatId, earlier.id));
   const input = id === null ? null : await findMessage(tx, tenantId, chatId, id);
   if (!input) throw conflict("The message it answered is gone.");
   if (!waitsForReply(input)) throw conflict("The message it answered is hidden, blank, or not the chosen variant now.");
-  if (await isLastInput(tx, tenantId, chatId, input)) return input.id;
+  if (isOnPath(path, input)) return input;
+  throw conflict(
+    `The message it answered is not on the active branch; activate one it is on, such as ${input.branch}.`,
+  );
+}
+
+/**
+ * The reply the new one stands beside: what a stopped run left, else what that run stood beside itself. Null = it takes the
+ * place right behind its input; when the chat has moved on, that place is taken.
+ */
+async function requireTarget(
+  tx: Tx,
+  path: BranchPath,
+  { action, outputMessageId, targetMessageId }: GenerationRow,
+  input: MessageRow,
+): Promise<string | null> {
+  const beside = action === "reply" ? [] : [outputMessageId, targetMessageId];
+  for (const id of beside) {
+    const target = id === null ? null : await findMessage(tx, path.tenantId, path.chatId, id);
+    if (target && isOnPath(path, target)) return target.id;
+  }
+  if (await isLastInput(tx, path, input)) return null;
   throw conflict("The chat has moved on since; send a new message instead.");
 }
 

@@ -52,6 +52,7 @@ export async function acceptGeneration(
     strategy: turn.strategy,
     seed: turn.seed,
     ...input,
+    targetMessageId: turn.targetMessageId,
     retryOf: null,
     deadlineAt: new Date(now.getTime() + body.deadlineMs),
     priority: body.priority,
@@ -73,8 +74,12 @@ function requireSameChatLater({ assembly, onBusy }: CreateGeneration): void {
 }
 
 /** Behind a reply that is not there yet, there is nothing to answer but a message of one's own. */
-function requireOwnMessage({ message, onBusy }: CreateGeneration, { predecessorId }: Entry): void {
+function requireOwnMessage({ message, action, onBusy }: CreateGeneration, { predecessorId }: Entry): void {
   if (message !== undefined || onBusy !== "queue" || predecessorId === null) return;
+  if (action !== "reply") {
+    const text = `The action ${action} cannot wait for a turn that may change what it answers.`;
+    throw fieldProblem("VALIDATION_FAILED", "/onBusy", text, 'Use "reject" or "supersede".');
+  }
   const text = "A turn that waits for another one needs a message of its own.";
   const fix = 'Send a message, or have the last one answered anew with onBusy "supersede".';
   throw fieldProblem("VALIDATION_FAILED", "/message", text, fix, "required");
@@ -89,7 +94,7 @@ function withSeed(body: CreateGeneration, { chat, predecessorId }: Entry): Creat
 /** The message that is answered: one that stands there already, or the new one, stored, or pending while the turn waits. */
 async function placeInput(tx: Tx, { tenantId }: Caller, { chat, predecessorId }: Entry, turn: ResolvedTurn) {
   const { inputMessageId, draft } = turn;
-  if (draft === null) return { inputMessageId, pendingMessage: null };
+  if (draft === null) return { inputMessageId, branch: chat.activeBranch, pendingMessage: null };
   if (predecessorId !== null) return { inputMessageId: null, pendingMessage: draft };
   return { inputMessageId: await appendUserMessage(tx, tenantId, chat.id, draft), pendingMessage: null };
 }

@@ -69,6 +69,7 @@ function generationObject(row: GenerationRow, auditAvailable: boolean): Generati
     usage,
     finishReason,
     inputMessageId: idOrNull("message", row.inputMessageId),
+    targetMessageId: idOrNull("message", row.targetMessageId),
     messageId,
     targets: [{ index: 0, providerId, model, status, messageId, usage, finishReason, error }],
     error,

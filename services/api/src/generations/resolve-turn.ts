@@ -1,6 +1,6 @@
 import { resolveSettings, type Turn } from "@shiftwork/contracts";
 import {
-  findLastMessages,
+  branchPath,
   findLorebook,
   listProviders,
   readStandingSettings,
@@ -24,8 +24,8 @@ import { fieldProblem, HttpProblem, notFound } from "../errors.ts";
 import { uuidOf } from "../routes/ids.ts";
 import { namedPersona } from "../routes/visible.ts";
 import { chooseModel } from "./choose-model.ts";
+import { findInput, type TurnInput } from "./find-input.ts";
 import { requireSummarizer } from "./require-summarizer.ts";
-import { waitsForReply } from "./waits-for-reply.ts";
 
 /** Who sends a turn, and where it would run. */
 export interface TurnHost {
@@ -35,18 +35,14 @@ export interface TurnHost {
 }
 
 /** What a turn hangs on: a chat, or what a chat with a character would be before it is there. */
-export type TurnPlace = Pick<ChatRow, "id" | "revision" | "settings" | "characterId">;
+export type TurnPlace = Pick<ChatRow, "id" | "revision" | "activeBranch" | "settings" | "characterId">;
 
 /** A turn with everything decided that a prompt depends on, for a generation and for its preview alike. */
-export interface ResolvedTurn {
+export interface ResolvedTurn extends Omit<TurnInput, "parentId"> {
   readonly provider: ProviderRow;
   readonly model: string;
   readonly strategy: string;
   readonly seed: string;
-  /** The new user message; `null` = the chat's last message is answered. */
-  readonly draft: { readonly content: string; readonly name: string | null } | null;
-  /** The stored message that is answered; `null` = the draft is. */
-  readonly inputMessageId: string | null;
   readonly request: GenerationRequest;
   readonly settings: AssemblySettings;
   /** The same turn under another strategy or in another window; throws when that cannot work. */
@@ -71,10 +67,11 @@ export async function resolveTurn(tx: Tx, host: TurnHost, chat: TurnPlace, turn:
   const levels = [{ ...turn, providerId: uuidOf("provider", turn.providerId) }, ...below];
   const providers = await listProviders(tx, caller.tenantId);
   const { provider, model } = chooseModel(levels, providers);
-  const input = await findInput(tx, caller, chat, turn);
+  const path = await branchPath(tx, caller.tenantId, chat.id, chat.activeBranch);
+  const { parentId, ...input } = await findInput(tx, path, turn);
   const request = await storedRequest(tx, caller, turn, now);
   const strategy = [turn, ...below].find((level) => level.contextStrategy !== undefined)?.contextStrategy ?? "truncate";
-  const seed = turn.assembly?.seed ?? turn.seed ?? defaultSeed(chat.id, input.parentId);
+  const seed = turn.assembly?.seed ?? turn.seed ?? defaultSeed(chat.id, parentId);
   const row = { action: turn.action, model, strategy, seed };
   const layers = { request, row, ...standing, provider };
   const settingsIf = (change: TurnChange): AssemblySettings => {
@@ -83,8 +80,7 @@ export async function resolveTurn(tx: Tx, host: TurnHost, chat: TurnPlace, turn:
     return settings;
   };
   const settings = settingsIf({});
-  const { draft, inputMessageId } = input;
-  return { provider, model, strategy, seed, draft, inputMessageId, request, settings, settingsIf };
+  return { ...input, provider, model, strategy, seed, request, settings, settingsIf };
 }
 
 /** Where a turn's settings stand; the row's part is decided already. */
@@ -121,29 +117,6 @@ function requireSameChat({ assembly, seed }: Turn, chat: TurnPlace): void {
   throw new HttpProblem("ASSEMBLY_CHANGED", "The chat has changed since the preview was made; preview it again.", {
     params: { chatRevision: chat.revision, previewed: assembly.chatRevision },
   });
-}
-
-interface TurnInput {
-  readonly draft: ResolvedTurn["draft"];
-  readonly inputMessageId: string | null;
-  /** The message the input hangs on. */
-  readonly parentId: string | null;
-}
-
-async function findInput(tx: Tx, caller: Caller, chat: TurnPlace, { message }: Turn): Promise<TurnInput> {
-  const [last, beforeLast] = await findLastMessages(tx, caller.tenantId, chat.id, 2);
-  if (message !== undefined) {
-    const draft =
-      typeof message === "string"
-        ? { content: message, name: null }
-        : { content: message.content, name: message.name ?? null };
-    return { draft, inputMessageId: null, parentId: last?.id ?? null };
-  }
-  if (!last || !waitsForReply(last)) {
-    const text = "Without a message, the chat's last message must be the user's or a tool's.";
-    throw fieldProblem("VALIDATION_FAILED", "/message", text, "Send a message.", "required");
-  }
-  return { draft: null, inputMessageId: last.id, parentId: beforeLast?.id ?? null };
 }
 
 async function storedRequest(tx: Tx, caller: Caller, turn: Turn, now: Date): Promise<GenerationRequest> {

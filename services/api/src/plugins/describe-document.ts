@@ -1,4 +1,5 @@
 import {
+  BranchObject,
   BulkActionObject,
   CharacterObject,
   ChatContextAudit,
@@ -29,6 +30,7 @@ import { z } from "zod";
 
 /** Answers that the document names once and refers to, so that a generated client has one type for each. */
 const NAMED = {
+  BranchObject,
   BulkActionObject,
   CharacterObject,
   ChatContextAudit,

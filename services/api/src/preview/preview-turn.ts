@@ -155,7 +155,7 @@ async function placeOf(tx: Tx, caller: Caller, { chatId, characterId }: CreateCo
   if (chat !== null) return visibleChat(tx, caller, chat);
   const character = await namedCharacter(tx, caller, uuidOf("character", characterId));
   if (!character) throw notFound("character");
-  return { id: character.id, revision: 0, settings: {}, characterId: character.id };
+  return { id: character.id, revision: 0, activeBranch: 0, settings: {}, characterId: character.id };
 }
 
 /** A chat that `POST /chats` would make: the character's first message opens it. */

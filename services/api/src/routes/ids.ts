@@ -3,7 +3,7 @@ import { notFound, type FindableKind } from "../errors.ts";
 import type { Call } from "./endpoint.ts";
 
 /** The uuid in a path parameter; anything that is no id of this kind is as missing as an unknown one. */
-export function pathId(call: Pick<Call, "params">, kind: FindableKind): string {
+export function pathId(call: Pick<Call, "params">, kind: FindableKind & IdKind): string {
   const uuid = decodeId(kind, call.params[`${kind}Id`] ?? "");
   if (uuid === null) throw notFound(kind);
   return uuid;

@@ -1,3 +1,6 @@
+import { activateBranch } from "./branches/activate.ts";
+import { createBranch } from "./branches/create.ts";
+import { listBranches } from "./branches/list.ts";
 import { createCharacter } from "./characters/create.ts";
 import { listCharacters } from "./characters/list.ts";
 import { readCharacter } from "./characters/read.ts";
@@ -92,6 +95,9 @@ export const ENDPOINTS = {
   updateMessage,
   deleteMessage,
   selectMessage,
+  createBranch,
+  listBranches,
+  activateBranch,
   createGeneration,
   listGenerations,
   readGeneration,

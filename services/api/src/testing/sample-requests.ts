@@ -87,6 +87,11 @@ export const SAMPLE_REQUESTS: {
   updateMessage: [(ids) => ({ path: `/api/v2/chats/${ids.chat}/messages/${ids.message}`, body: { pinned: true } })],
   deleteMessage: [(ids) => ({ path: `/api/v2/chats/${ids.chat}/messages/${ids.message}` })],
   selectMessage: [(ids) => ({ path: `/api/v2/chats/${ids.chat}/messages/${ids.message}/select` })],
+  createBranch: [
+    (ids) => ({ path: `/api/v2/chats/${ids.chat}/branches`, body: { messageId: ids.message, activate: false } }),
+  ],
+  listBranches: [(ids) => ({ path: `/api/v2/chats/${ids.chat}/branches` })],
+  activateBranch: [(ids) => ({ path: `/api/v2/chats/${ids.chat}/branches/0/activate` })],
   createGeneration: [
     (ids) => ({
       path: `/api/v2/chats/${ids.chat}/generations`,

@@ -10,6 +10,7 @@ export function chatObject(row: ChatRow): ChatObject {
     personaId: row.personaId === null ? null : encodeId("persona", row.personaId),
     ownerId: row.ownerId,
     revision: row.revision,
+    activeBranch: row.activeBranch,
     settings: chosenSettings(row.settings),
     metadata: row.metadata as ChatObject["metadata"],
     createdAt: row.createdAt.toISOString(),

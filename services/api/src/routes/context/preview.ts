@@ -21,6 +21,7 @@ export const createContextPreview = endpoint({
     "PROVIDER_NOT_FOUND",
     "PERSONA_NOT_FOUND",
     "LOREBOOK_NOT_FOUND",
+    "MESSAGE_NOT_FOUND",
     "ASSEMBLY_CHANGED",
     "MODEL_UNKNOWN",
     "STRATEGY_UNKNOWN",
