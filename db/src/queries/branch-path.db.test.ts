@@ -200,6 +200,12 @@ it("every branch is what it would be as a list of its own, after whatever forks,
   );
 });
 
+it("a chat whose active branch cannot be found is an error, never an empty chat", async () => {
+  const chat = await insertTestChat(admin.db, api.db);
+  await inChat(chat, (tx) => setActiveBranch(tx, chat.tenantId, chat.chatId, 9));
+  await expect(inChat(chat, (tx) => history(tx, chat, null))).rejects.toThrow("the chat has no branch 9");
+});
+
 it("a list goes on where its page ended, across forks and variants", async () => {
   const chat = await insertTestChat(admin.db, api.db);
   const model: Model = { branches: [[[chat.inputMessageId]]], active: 0 };

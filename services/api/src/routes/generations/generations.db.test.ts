@@ -63,7 +63,7 @@ describe("accept", () => {
   });
 
   test.each([
-    ["an action that is not there yet", { message: "x", action: "swipe" }, "VALIDATION_FAILED", "/action"],
+    ["an action that is not there yet", { message: "x", action: "continue" }, "VALIDATION_FAILED", "/action"],
     ["a blank message", { message: "  " }, "VALIDATION_FAILED", "/message"],
     [
       "an unknown field inside the message",
