@@ -35,7 +35,7 @@ export interface BranchRow {
   readonly branch: number;
   /** Null = branch 0. */
   readonly parentBranch: number | null;
-  /** The chosen message it forks behind; null = it forks before the first one, or that message was deleted. */
+  /** The last chosen message it shares with its parent; null = none. */
   readonly forkMessageId: string | null;
   /** Null = nothing stands on it. */
   readonly lastMessageId: string | null;
@@ -66,18 +66,21 @@ export async function listBranches(
       union all
       select part.of_branch, fork.branch, fork.parent_branch, fork.fork_seq, part.fork_seq
       from part join fork on fork.branch = part.parent_branch
+    ), last as (
+      select part.of_branch, part.branch, message.id, message.seq
+      from part cross join lateral (
+        select id, seq from messages
+        where tenant_id = ${tenantId} and chat_id = ${chatId}
+          and branch = part.branch and seq > part.fork_seq and seq <= part.to_seq and active
+        order by seq desc limit 1
+      ) as message
     )
     select ${chatId}::uuid as "chatId", listed.branch, listed.parent_branch as "parentBranch",
       listed.created_at as "createdAt", listed.branch = chats.active_branch as active,
-      (select id from messages
-       where tenant_id = ${tenantId} and chat_id = ${chatId}
-         and branch = listed.parent_branch and seq = listed.fork_seq and messages.active) as "forkMessageId",
-      (select last.id from part cross join lateral (
-         select id, seq from messages
-         where tenant_id = ${tenantId} and chat_id = ${chatId}
-           and branch = part.branch and seq > part.fork_seq and seq <= part.to_seq and messages.active
-         order by seq desc limit 1
-       ) as last where part.of_branch = listed.branch order by last.seq desc limit 1) as "lastMessageId",
+      (select id from last
+       where last.of_branch = listed.branch and last.branch <> listed.branch
+       order by seq desc limit 1) as "forkMessageId",
+      (select id from last where last.of_branch = listed.branch order by seq desc limit 1) as "lastMessageId",
       (select count(*)::int from part join messages
          on tenant_id = ${tenantId} and chat_id = ${chatId} and messages.branch = part.branch
            and seq > part.fork_seq and seq <= part.to_seq and messages.active

@@ -15,7 +15,7 @@ export const BranchObject = z.object({
   branch: z.number().int(),
   /** `null` = branch 0. */
   parentBranch: z.number().int().nullable(),
-  /** The last message it shares with its parent; `null` = none, or that one was deleted. */
+  /** The last message it shares with its parent; `null` = none. */
   forkMessageId: publicId("message").nullable(),
   lastMessageId: publicId("message").nullable(),
   /** From the chat's first message to the branch's last, shared ones included. */

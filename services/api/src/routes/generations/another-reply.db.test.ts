@@ -91,9 +91,12 @@ describe("regenerate", () => {
     ]);
     await turn({ message: "m3'" }, "completed", "r3'");
     expect((await texts()).slice(-3)).toEqual(["other r2", "m3'", "r3'"]);
+    await turn(again("swipe", await idOf("other r2")), "completed", "third r2");
+    expect(await texts()).toEqual(["m1", "r1", "m2", "third r2"]);
+    expect((await branches()).at(-1)).toMatchObject({ branch: 2, parentBranch: 0, forkMessageId: await idOf("m2") });
     await turn(again("regenerate", await idOf("r1")), "completed", "other r1");
     expect(await texts()).toEqual(["m1", "other r1"]);
-    expect((await branches()).at(-1)).toMatchObject({ branch: 2, parentBranch: 0 });
+    expect((await branches()).at(-1)).toMatchObject({ branch: 3, parentBranch: 0 });
   });
 
   test("of the last reply leaves alone a branch that was forked behind it", async () => {
