@@ -331,7 +331,8 @@ CREATE INDEX generations_dead_letters ON public.generations USING btree (tenant_
 CREATE INDEX generations_failed_or_cancelled ON public.generations USING btree (tenant_id, status, id DESC) WHERE (status = ANY (ARRAY['failed'::text, 'cancelled'::text]));
 CREATE INDEX generations_in_flight ON public.generations USING btree (tenant_id, dispatched_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX generations_running_by_worker ON public.generations USING btree (worker_id) WHERE (status = 'running'::text);
-CREATE INDEX generations_undispatched ON public.generations USING btree (tenant_id, priority, id) WHERE ((status = 'queued'::text) AND (dispatched_at IS NULL) AND (blocked_by IS NULL));
+CREATE INDEX generations_told_waits ON public.generations USING btree (not_before) WHERE ((status = 'queued'::text) AND (dispatched_at IS NULL) AND (blocked_by IS NULL) AND (not_before IS NOT NULL));
+CREATE INDEX generations_undispatched ON public.generations USING btree (tenant_id, priority, id) WHERE ((status = 'queued'::text) AND (dispatched_at IS NULL) AND (blocked_by IS NULL) AND (not_before IS NULL));
 CREATE UNIQUE INDEX generations_one_active_per_chat ON public.generations USING btree (tenant_id, chat_id) WHERE ((status = ANY (ARRAY['queued'::text, 'running'::text])) AND (blocked_by IS NULL));
 alter table generations enable row level security;
 alter table generations force row level security;

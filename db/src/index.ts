@@ -43,13 +43,20 @@ export {
 } from "./queries/chat-branches.ts";
 export { bumpChatRevision, lockChat } from "./queries/chat-revision.ts";
 export {
+  endDueWaits,
   findAllTenants,
+  findHeads,
+  findReadyAmong,
+  findReadyTenants,
   findRecentlyActiveTenants,
   findUnclaimed,
-  findUndispatched,
   markDispatched,
+  readDispatchWindow,
   undoDispatch,
   type Undispatched,
+  type DispatchLimits,
+  type DispatchWindow,
+  type WantedHead,
 } from "./queries/dispatch.ts";
 export { DISPATCHED_QUEUE, pauseQueue, readQueuePause, resumeQueue } from "./queries/queues.ts";
 export {

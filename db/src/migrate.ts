@@ -7,6 +7,7 @@ import * as fitContexts from "../migrations/0004_fit_contexts.ts";
 import * as addCharacterSettings from "../migrations/0005_add_character_settings.ts";
 import * as addTurnsThatWait from "../migrations/0006_add_turns_that_wait.ts";
 import * as addDispatchRoom from "../migrations/0007_add_dispatch_room.ts";
+import * as indexDispatch from "../migrations/0008_index_dispatch.ts";
 import * as markFailures from "../migrations/0009_mark_failures.ts";
 import * as addOperations from "../migrations/0010_add_operations.ts";
 import * as addBranches from "../migrations/0011_add_branches.ts";
@@ -22,6 +23,7 @@ const MIGRATIONS = {
   "0005_add_character_settings": addCharacterSettings,
   "0006_add_turns_that_wait": addTurnsThatWait,
   "0007_add_dispatch_room": addDispatchRoom,
+  "0008_index_dispatch": indexDispatch,
   "0009_mark_failures": markFailures,
   "0010_add_operations": addOperations,
   "0011_add_branches": addBranches,

@@ -131,7 +131,7 @@ async function stopGenerations(tx: Tx, tenantId: string, chatId: string): Promis
       select pg_notify(${CANCEL_CHANNEL}, ${generationId}), pg_notify(${EVENTS_CHANNEL}, ${generationId})
     `.execute(tx);
   }
-  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
+  await sql`select pg_notify(${DISPATCH_CHANNEL}, ${tenantId})`.execute(tx);
   return rows;
 }
 

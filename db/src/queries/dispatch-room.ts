@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../transaction.ts";
-import { undoDispatch, type Undispatched } from "./dispatch.ts";
+import { IN_FLIGHT, READY, TOLD_WAIT, undoDispatch, type Undispatched } from "./dispatch.ts";
 import { DISPATCH_CHANNEL } from "./generations.ts";
 
 /**
@@ -17,17 +17,14 @@ export async function publishRoom(
     await sql`select from dispatch_room where queue = 'default' for update`.execute(tx);
     const { rows } = await sql<{ waiting: boolean; free: number }>`
       with in_flight as (
-        select count(*)::int as count from generations
-        where status = 'running' or (status = 'queued' and dispatched_at is not null)
+        select count(*)::int as count from generations where ${IN_FLIGHT}
       ),
       slots as (
         select coalesce(sum(slots), 0)::int as count from workers
         where heartbeat_at > now() - make_interval(secs => ${window.deadAfterMs / 1000})
       )
       select
-        exists (
-          select from generations where status = 'queued' and dispatched_at is null and blocked_by is null
-        ) as waiting,
+        exists (select from generations where ${READY}) or exists (select from generations where ${TOLD_WAIT}) as waiting,
         greatest(0, ceil(slots.count * ${window.windowRatio}::float8) - in_flight.count)::int as free
       from in_flight, slots
     `.execute(tx);
@@ -61,7 +58,7 @@ export async function takeRoom(tx: Tx, tenantId: string): Promise<boolean> {
       select from tenants
       where id = ${tenantId} and paused_at is null and max_concurrency > (
         select count(*) from generations
-        where tenant_id = ${tenantId} and (status = 'running' or (status = 'queued' and dispatched_at is not null))
+        where tenant_id = ${tenantId} and ${IN_FLIGHT}
       )
     )
   `.execute(tx);
@@ -71,5 +68,5 @@ export async function takeRoom(tx: Tx, tenantId: string): Promise<boolean> {
 /** Leaves to the dispatcher what took room and was not taken by the queue. Under a new epoch: perhaps the queue has it after all. */
 export async function giveRoomBack(tx: Tx, generation: Undispatched): Promise<void> {
   await undoDispatch(tx, generation);
-  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
+  await sql`select pg_notify(${DISPATCH_CHANNEL}, ${generation.tenantId})`.execute(tx);
 }

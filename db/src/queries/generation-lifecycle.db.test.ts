@@ -12,7 +12,6 @@ import {
 } from "../testing/index.ts";
 import { withTenant, type Tx } from "../transaction.ts";
 import { deleteChat } from "./chats.ts";
-import { findUndispatched, markDispatched } from "./dispatch.ts";
 import { appendEventsFenced, deleteExpiredEvents, readEvents, readStreamedText } from "./generation-events.ts";
 import { loadAssemblyInput } from "./generation-inputs.ts";
 import {
@@ -421,26 +420,7 @@ describe("audits", () => {
   });
 });
 
-describe("dispatching", () => {
-  it("gives each tenant up to its own limit, oldest first, within the window of living slots", async () => {
-    const noisy = await insertTestChat(admin.db, api.db, { maxConcurrency: 2 });
-    const ids = [];
-    for (let n = 0; n < 4; n += 1) {
-      ids.push(await insertTestGeneration(api.db, await insertAnotherChat(api.db, noisy)));
-    }
-    const quiet = await insertTestGeneration(api.db, chat);
-    const window = { windowRatio: 1, deadAfterMs: 5_000 };
-    expect(await findUndispatched(worker.db, window)).toEqual([]);
-    await heartbeat(worker.db, { id: uuidv7(), host: "h", pid: 1, slots: 50 });
-    const mine = (await findUndispatched(worker.db, window)).filter((row) =>
-      [noisy.tenantId, chat.tenantId].includes(row.tenantId),
-    );
-    expect(mine.map((row) => row.generationId)).toEqual([ids[0], ids[1], quiet]);
-    await markDispatched(worker.db, mine);
-    const next = (await findUndispatched(worker.db, window)).filter((row) => row.tenantId === noisy.tenantId);
-    expect(next).toEqual([]);
-  });
-
+describe("runs of silent workers, and handed back", () => {
   it("finds the runs of silent workers and generations past their deadline", async () => {
     const claim = await claimNew();
     const silent = await findRunsOfDeadWorkers(worker.db, 5_000, 100);

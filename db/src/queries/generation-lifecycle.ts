@@ -179,7 +179,7 @@ export async function endGeneration(
     events: [terminalEvent(ended.status, messageId, error, ending)],
   });
   if (chatId !== null) await releaseSuccessor(tx, { ...ending, chatId });
-  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
+  await sql`select pg_notify(${DISPATCH_CHANNEL}, ${ending.tenantId})`.execute(tx);
   return { status: ended.status, messageId };
 }
 
@@ -293,7 +293,7 @@ export async function requeueRun(tx: Tx, run: HeldFence, requeue: Requeue): Prom
     data: { attempt: row.attempts + 1, errorCode: reason, nextAttemptAt, resetOutput: streamed },
   };
   await appendEvents(tx, { tenantId: run.tenantId, generationId: run.generationId, events: [retrying] });
-  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
+  await sql`select pg_notify(${DISPATCH_CHANNEL}, ${run.tenantId})`.execute(tx);
   return true;
 }
 

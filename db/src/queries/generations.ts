@@ -10,7 +10,7 @@ import { deleteGenerationSummary } from "./generation-summaries.ts";
 import { finishAudit } from "./prompt-context-audits.ts";
 import { releaseSuccessor } from "./waiting-turns.ts";
 
-/** Channel that wakes the dispatcher; no payload. */
+/** Channel that wakes the dispatcher; the payload is the tenant whose line changed, empty = it may be any. */
 export const DISPATCH_CHANNEL = "shiftwork_dispatch";
 /** Channel that tells workers to abort; the payload is the generation's id. */
 export const CANCEL_CHANNEL = "shiftwork_cancel";
@@ -190,7 +190,9 @@ export async function insertGeneration(tx: Tx, tenantId: string, generation: New
   }
   const queued: NewEvent = { type: "generation.queued", data: { position: null } };
   await appendEvents(tx, { tenantId, generationId: generation.id, events: [queued], first: true });
-  if (!generation.dispatched && !generation.blockedBy) await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
+  if (!generation.dispatched && !generation.blockedBy) {
+    await sql`select pg_notify(${DISPATCH_CHANNEL}, ${tenantId})`.execute(tx);
+  }
 }
 
 /** Longest value one can filter by, in UTF-16 code units: a b-tree entry holds some 2,700 bytes. */
@@ -298,7 +300,7 @@ export async function endQueued(
   };
   await appendEvents(tx, { tenantId, generationId, events: [cancelled] });
   if (chatId !== null) await releaseSuccessor(tx, { tenantId, chatId, generationId });
-  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
+  await sql`select pg_notify(${DISPATCH_CHANNEL}, ${tenantId})`.execute(tx);
 }
 
 async function explainRefusal(tx: Tx, tenantId: string, id: string): Promise<CancelOutcome> {

@@ -8,6 +8,10 @@ export interface NewTenant {
   readonly name: string;
   /** Generations of the tenant that run at once, at most. Default 16. */
   readonly maxConcurrency?: number;
+  /** 1–100: its share of the slots against that of others. Default 1. */
+  readonly weight?: number;
+  /** Generations that run at once while other tenants wait, at most. Default: no such cap. */
+  readonly concurrencyShare?: number;
   /** Generations of the tenant that may wait, at most. Default 10,000. */
   readonly maxQueued?: number;
 }
@@ -19,6 +23,8 @@ export async function insertTenant(tx: Tx, tenant: NewTenant): Promise<void> {
       id: tenant.id,
       name: tenant.name,
       ...(tenant.maxConcurrency === undefined ? {} : { max_concurrency: tenant.maxConcurrency }),
+      ...(tenant.weight === undefined ? {} : { weight: tenant.weight }),
+      concurrency_share: tenant.concurrencyShare ?? null,
       ...(tenant.maxQueued === undefined ? {} : { max_queued: tenant.maxQueued }),
     })
     .execute();

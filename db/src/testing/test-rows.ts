@@ -1,6 +1,6 @@
 import { uuidv7 } from "uuidv7";
 import { insertGeneration, type NewGeneration } from "../queries/generations.ts";
-import { insertTenant } from "../queries/tenants.ts";
+import { insertTenant, type NewTenant } from "../queries/tenants.ts";
 import type { GenerationRequest } from "../tables.ts";
 import type { Db, Tx } from "../transaction.ts";
 import { withTenant } from "../transaction.ts";
@@ -14,7 +14,11 @@ export interface TestChat {
 }
 
 /** Inserts a tenant with one chat; `admin` runs as shiftwork_admin, `db` as a service role. */
-export async function insertTestChat(admin: Db, db: Db, limits: { maxConcurrency?: number } = {}): Promise<TestChat> {
+export async function insertTestChat(
+  admin: Db,
+  db: Db,
+  limits: Omit<NewTenant, "id" | "name"> = {},
+): Promise<TestChat> {
   const chat = { tenantId: uuidv7(), providerId: uuidv7(), chatId: uuidv7(), inputMessageId: uuidv7() };
   await withTenant(admin, chat.tenantId, async (tx) => {
     await insertTenant(tx, { id: chat.tenantId, name: "test", ...limits });

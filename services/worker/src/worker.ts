@@ -9,7 +9,7 @@ import {
   type QueueConsumer,
 } from "@shiftwork/platform";
 import type { WorkerConfig } from "./config.ts";
-import { dispatch } from "./dispatch/dispatcher.ts";
+import { createDispatcher, type Dispatcher } from "./dispatch/dispatcher.ts";
 import { createLeader, type Leader } from "./dispatch/leader.ts";
 import { createActiveRuns, type ActiveRuns } from "./generation/active-runs.ts";
 import type { RunDependencies } from "./generation/run-state.ts";
@@ -44,8 +44,15 @@ export async function startWorker(deps: WorkerDependencies): Promise<RunningWork
   const leader = createLeader(database.db, row.id, config.LEASE_MS);
   // Alive before the first job: a run of a worker without a row would be taken for a dead one's.
   await sweepRuns(database.db, row, activeRuns);
-  const loops = createLoops(deps, activeRuns, leader);
-  const listeners = await listen(database, activeRuns, loops);
+  const dispatcher = createDispatcher({
+    db: database.db,
+    queue,
+    windowRatio: config.DISPATCH_WINDOW,
+    deadAfterMs: config.WORKER_DEAD_AFTER_MS,
+    lookAroundMs: config.DISPATCH_INTERVAL_MS,
+  });
+  const loops = createLoops(deps, activeRuns, leader, dispatcher);
+  const listeners = await listen(database, activeRuns, loops, dispatcher);
   const consumer = await queue.consume(createJobHandler(runDependencies(deps, activeRuns)), {
     concurrency: config.WORKER_CONCURRENCY,
     onError: (error) => logger.warn({ err: error }, "queue error"),
@@ -92,7 +99,7 @@ function runDependencies(deps: WorkerDependencies, activeRuns: ActiveRuns): RunD
 
 type Loops = Readonly<Record<"sweep" | "dispatch" | "reconcile" | "expire" | "expireEverywhere", Loop>>;
 
-function createLoops(deps: WorkerDependencies, activeRuns: ActiveRuns, leader: Leader): Loops {
+function createLoops(deps: WorkerDependencies, activeRuns: ActiveRuns, leader: Leader, dispatcher: Dispatcher): Loops {
   const { config, queue, logger } = deps;
   const { db } = deps.database;
   const deadAfterMs = config.WORKER_DEAD_AFTER_MS;
@@ -109,9 +116,7 @@ function createLoops(deps: WorkerDependencies, activeRuns: ActiveRuns, leader: L
     dispatch: createLoop({
       name: "dispatch",
       intervalMs: config.DISPATCH_INTERVAL_MS,
-      runOnce: asLeader(
-        async () => (await dispatch({ db, queue, windowRatio: config.DISPATCH_WINDOW, deadAfterMs })) > 0,
-      ),
+      runOnce: async () => ((await leader.leads()) ? dispatcher.runOnce() : dispatcher.forget()),
       onError,
     }),
     reconcile: createLoop({
@@ -144,13 +149,22 @@ function createLoops(deps: WorkerDependencies, activeRuns: ActiveRuns, leader: L
 }
 
 /** The fast paths; the loops find what a lost signal leaves. */
-async function listen(database: Database, activeRuns: ActiveRuns, loops: Loops): Promise<() => Promise<void>> {
+async function listen(
+  database: Database,
+  activeRuns: ActiveRuns,
+  loops: Loops,
+  dispatcher: Dispatcher,
+): Promise<() => Promise<void>> {
   const cancels = await database.client.listen(
     CANCEL_CHANNEL,
     (generationId) => activeRuns.abort(generationId, "cancelled"),
     () => loops.sweep.wake(),
   );
-  const work = await database.client.listen(DISPATCH_CHANNEL, () => loops.dispatch.wake());
+  const notice = (tenantId: string): void => {
+    dispatcher.notice(tenantId === "" ? null : tenantId);
+    loops.dispatch.wake();
+  };
+  const work = await database.client.listen(DISPATCH_CHANNEL, notice, () => notice(""));
   return async () => {
     await Promise.all([cancels.unlisten(), work.unlisten()]);
   };

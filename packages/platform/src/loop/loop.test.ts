@@ -34,6 +34,22 @@ describe("a loop", () => {
     expect(runs.calls()).toBe(3);
   });
 
+  it("runs again when its run says something is due, before the interval is over", async () => {
+    const runs = counted(2);
+    const loop = createLoop({
+      name: "test",
+      intervalMs: 60_000,
+      runOnce: async () => {
+        runs.count();
+        return 5;
+      },
+      onError: () => {},
+    });
+    loop.start();
+    await runs.done;
+    await loop.stop();
+  });
+
   it("goes on after a failed run and reports it", async () => {
     const runs = counted(2);
     const errors: unknown[] = [];
@@ -66,6 +82,24 @@ describe("a loop", () => {
     loop.start();
     await runs.done;
     await loop.stop();
+  });
+
+  it("woken many times during a run runs once more, not many times", async () => {
+    const twice = counted(2);
+    const loop = createLoop({
+      name: "test",
+      intervalMs: 60_000,
+      runOnce: async () => {
+        twice.count();
+        if (twice.calls() === 1) for (let n = 0; n < 100; n += 1) loop.wake();
+      },
+      onError: () => {},
+    });
+    loop.start();
+    await twice.done;
+    await new Promise(setImmediate);
+    await loop.stop();
+    expect(twice.calls()).toBe(2);
   });
 
   it("stopped waits for the run under way, twice without harm", async () => {

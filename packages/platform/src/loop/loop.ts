@@ -13,8 +13,8 @@ export interface LoopOptions {
   readonly name: string;
   /** Pause between the end of a run and the start of the next. */
   readonly intervalMs: number;
-  /** True = there may be more to do: run again without a pause. */
-  readonly runOnce: (signal: AbortSignal) => Promise<boolean | void>;
+  /** True = there may be more to do: run again without a pause. A number = again after so many milliseconds at the latest. */
+  readonly runOnce: (signal: AbortSignal) => Promise<boolean | number | void>;
   readonly onError: (name: string, error: unknown) => void;
 }
 
@@ -25,11 +25,11 @@ export function createLoop(options: LoopOptions): Loop {
   let interrupt: (() => void) | null = null;
   let running: Promise<void> | null = null;
 
-  async function pause(): Promise<void> {
+  async function pause(ms: number): Promise<void> {
     if (woken || stopping.signal.aborted) return;
     const waking = new AbortController();
     interrupt = () => waking.abort();
-    await delay(options.intervalMs, undefined, { signal: waking.signal }).catch(() => {});
+    await delay(ms, undefined, { signal: waking.signal }).catch(() => {});
     interrupt = null;
   }
 
@@ -40,7 +40,8 @@ export function createLoop(options: LoopOptions): Loop {
         if (!stopping.signal.aborted) options.onError(options.name, error);
         return false;
       });
-      if (more !== true) await pause();
+      if (typeof more === "number") await pause(Math.min(more, options.intervalMs));
+      else if (more !== true) await pause(options.intervalMs);
     }
   }
 

@@ -64,7 +64,7 @@ describe("the reconciler", () => {
     const job = { tenantId: chat.tenantId, generationId: id, epoch: 0 };
     await bench.queue.add([{ ...job, priority: 1 }]);
     await markDispatched(bench.worker.db, [job]);
-    await reconcileOnce();
+    await reconcileOnce({ unclaimedAfterMs: 60_000 });
     expect(await generation(id)).toMatchObject({ status: "queued", epoch: 0 });
     await bench.queue.remove(job);
     await reconcileOnce();

@@ -17,7 +17,7 @@ export interface ReconcileOptions {
   readonly queue: Queue;
   /** A worker silent for this long is dead. */
   readonly deadAfterMs: number;
-  /** A dispatched job nobody claimed for this long is looked up in the queue. */
+  /** A dispatched job nobody claimed for this long goes back to the line. */
   readonly unclaimedAfterMs: number;
   /** A running generation's own worker has this long after the deadline to end it itself. */
   readonly deadlineGraceMs: number;
@@ -31,7 +31,7 @@ const BATCH = 500;
  * cannot be put right is thrown at the end, so that one broken generation costs no other its deadline.
  */
 export async function reconcile(options: ReconcileOptions): Promise<void> {
-  const parts = [takeFromDeadWorkers, endPastDeadline, redispatchLost, forgetSilentWorkers];
+  const parts = [takeFromDeadWorkers, endPastDeadline, takeBackUnclaimed, forgetSilentWorkers];
   await eachInTurn(parts, (part) => part(options));
 }
 
@@ -46,10 +46,17 @@ async function endPastDeadline({ db, deadlineGraceMs }: ReconcileOptions): Promi
   await eachInTurn(runs, (run) => withTenant(db, run.tenantId, (tx) => endHeldRun(tx, run, "failed", error)));
 }
 
-/** A job the queue does not know any more (flushed, finished without a claim) goes out again under a new epoch. */
-async function redispatchLost({ db, queue, unclaimedAfterMs }: ReconcileOptions): Promise<void> {
+/**
+ * Three kinds go back to the line under a new epoch: what the queue has lost, what an operator's pause caught before it
+ * began, and what waited long in the queue, whose rank is out of date: without that, ever new jobs of others pass it.
+ */
+async function takeBackUnclaimed({ db, queue, unclaimedAfterMs }: ReconcileOptions): Promise<void> {
   for (const generation of await findUnclaimed(db, unclaimedAfterMs, BATCH)) {
-    if ((await queue.state(generation)) === "gone") await undoDispatch(db, generation);
+    const state = await queue.state(generation);
+    // Active: a worker has it in its hands. Not removed: one has just taken it.
+    if (state === "gone" || (state === "waiting" && (await queue.remove(generation)))) {
+      await undoDispatch(db, generation);
+    }
   }
 }
 
