@@ -103,6 +103,25 @@ create policy tenant_isolation on characters for all to public using ((tenant_id
 grant delete, insert, select, update on characters to shiftwork_api;
 grant delete, insert, select, update on characters to shiftwork_worker;
 
+create table chat_branches (
+  tenant_id uuid not null,
+  chat_id uuid not null,
+  branch integer not null,
+  parent_branch integer not null,
+  fork_seq integer not null,
+  created_at timestamp with time zone not null default now(),
+  constraint chat_branches_branch_check CHECK ((branch > 0)),
+  constraint chat_branches_check CHECK (((parent_branch >= 0) AND (parent_branch < branch))),
+  constraint chat_branches_fork_seq_check CHECK ((fork_seq >= 0)),
+  constraint chat_branches_tenant_id_chat_id_fkey FOREIGN KEY (tenant_id, chat_id) REFERENCES chats(tenant_id, id) ON DELETE CASCADE,
+  constraint chat_branches_pkey PRIMARY KEY (tenant_id, chat_id, branch)
+);
+alter table chat_branches enable row level security;
+alter table chat_branches force row level security;
+create policy tenant_isolation on chat_branches for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on chat_branches to shiftwork_api;
+grant delete, insert, select, update on chat_branches to shiftwork_worker;
+
 create table chats (
   tenant_id uuid not null,
   id uuid not null,
@@ -115,6 +134,7 @@ create table chats (
   metadata jsonb not null default '{}'::jsonb,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  active_branch integer not null default 0,
   constraint chats_tenant_id_character_id_fkey FOREIGN KEY (tenant_id, character_id) REFERENCES characters(tenant_id, id),
   constraint chats_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
   constraint chats_tenant_id_persona_id_fkey FOREIGN KEY (tenant_id, persona_id) REFERENCES personas(tenant_id, id),
@@ -139,6 +159,7 @@ create policy shiftwork_api_room on dispatch_room for all to shiftwork_api using
 create policy shiftwork_worker_room on dispatch_room for all to shiftwork_worker using (true) with check (true);
 grant select, update on dispatch_room to shiftwork_api;
 grant select, update on dispatch_room to shiftwork_worker;
+
 create table error_states (
   tenant_id uuid not null,
   fingerprint text not null,
@@ -312,6 +333,8 @@ create table generations (
   approximate boolean default ((context #>> '{tokenizer,approximate}'::text[]))::boolean,
   truncated boolean default (((context #>> '{counts,truncated}'::text[]))::integer > 0),
   error_origin text default (error ->> 'origin'::text),
+  branch integer,
+  target_message_id uuid,
   constraint generations_blocked_only_queued CHECK (((blocked_by IS NULL) OR (status <> ALL (ARRAY['running'::text, 'completed'::text])))),
   constraint generations_dead_letter_check CHECK ((dead_letter = ANY (ARRAY['open'::text, 'retried'::text, 'discarded'::text]))),
   constraint generations_dead_letter_only_failed CHECK (((dead_letter IS NULL) OR (status = 'failed'::text))),
@@ -329,7 +352,7 @@ CREATE INDEX generations_by_deadline ON public.generations USING btree (deadline
 CREATE INDEX generations_by_fingerprint ON public.generations USING btree (tenant_id, error_fingerprint, id DESC) WHERE (error_fingerprint IS NOT NULL);
 CREATE INDEX generations_dead_letters ON public.generations USING btree (tenant_id, id) WHERE (dead_letter = 'open'::text);
 CREATE INDEX generations_failed_or_cancelled ON public.generations USING btree (tenant_id, status, id DESC) WHERE (status = ANY (ARRAY['failed'::text, 'cancelled'::text]));
-CREATE INDEX generations_in_flight ON public.generations USING btree (tenant_id, dispatched_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX generations_in_flight ON public.generations USING btree (tenant_id, dispatched_at) WHERE ((status = 'running'::text) OR ((status = 'queued'::text) AND (dispatched_at IS NOT NULL)));
 CREATE INDEX generations_running_by_worker ON public.generations USING btree (worker_id) WHERE (status = 'running'::text);
 CREATE INDEX generations_told_waits ON public.generations USING btree (not_before) WHERE ((status = 'queued'::text) AND (dispatched_at IS NULL) AND (blocked_by IS NULL) AND (not_before IS NOT NULL));
 CREATE INDEX generations_undispatched ON public.generations USING btree (tenant_id, priority, id) WHERE ((status = 'queued'::text) AND (dispatched_at IS NULL) AND (blocked_by IS NULL) AND (not_before IS NULL));
