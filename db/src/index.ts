@@ -97,7 +97,7 @@ export {
   type Requeue,
   type Usage,
 } from "./queries/generation-lifecycle.ts";
-export { giveRoomBack, publishRoom, takeRoom } from "./queries/dispatch-room.ts";
+export { dispatchAtOnce, giveRoomBack, publishRoom } from "./queries/dispatch-room.ts";
 export { appendUserMessage, attachPendingMessage } from "./queries/waiting-turns.ts";
 export { findGenerationSummary, keepGenerationSummary, type StoredSummary } from "./queries/generation-summaries.ts";
 export {

@@ -13,8 +13,9 @@ export async function publishRoom(
 ): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
     // Nothing is lost with it: a room that a crash takes back is published again by the next pass.
-    await sql`set local synchronous_commit = off`.execute(tx);
-    await sql`select from dispatch_room where queue = 'default' for update`.execute(tx);
+    await sql`
+      select set_config('synchronous_commit', 'off', true) from dispatch_room where queue = 'default' for update
+    `.execute(tx);
     const { rows } = await sql<{ waiting: boolean; free: number }>`
       with in_flight as (
         select count(*)::int as count from generations where ${IN_FLIGHT}
@@ -39,28 +40,43 @@ export async function publishRoom(
 }
 
 /**
- * Takes room for one generation of the tenant; false = there is none: somebody waits, the tenant is at its cap or
- * paused, the queue is paused, or no leader has said anything for five seconds. Never waits: whoever finds the room
- * locked leaves the choice to the dispatcher. Held till the commit, so call it late, and insert in the same transaction.
+ * Marks a generation as dispatched if there is room for it, or wakes the dispatcher; true = the caller puts it into the
+ * queue after the commit. There is no room while somebody waits, its tenant is at its cap or paused, the queue is paused,
+ * or no leader has been heard of for five seconds. Never waits: whoever finds the room locked leaves the choice to the
+ * dispatcher. The room is held till the commit, so call it last.
  */
-export async function takeRoom(tx: Tx, tenantId: string): Promise<boolean> {
+export async function dispatchAtOnce(tx: Tx, tenantId: string, generationId: string): Promise<boolean> {
   const locked = await sql`
     select from dispatch_room
     where queue = 'default' and free > 0 and published_at > now() - interval '5 seconds'
       and not exists (select from queues where paused_at is not null)
     for update skip locked
   `.execute(tx);
-  if (locked.rows.length === 0) return false;
-  // A statement of its own: it sees what was committed up to the lock, so two turns cannot both be the last under the cap.
+  if (locked.rows.length > 0 && (await takeRoom(tx, tenantId, generationId))) return true;
+  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
+  return false;
+}
+
+/** A statement of its own: it sees what was committed up to the lock, so two cannot both be the last under the cap. */
+async function takeRoom(tx: Tx, tenantId: string, generationId: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update dispatch_room set free = free - 1
-    where queue = 'default' and exists (
-      select from tenants
-      where id = ${tenantId} and paused_at is null and max_concurrency > (
-        select count(*) from generations
-        where tenant_id = ${tenantId} and ${IN_FLIGHT}
-      )
+    with taken as (
+      update dispatch_room set free = free - 1
+      where queue = 'default'
+        and exists (
+          select from generations where tenant_id = ${tenantId} and id = ${generationId} and blocked_by is null
+        )
+        and exists (
+          select from tenants
+          where id = ${tenantId} and paused_at is null and max_concurrency > (
+            select count(*) from generations
+            where tenant_id = ${tenantId} and ${IN_FLIGHT}
+          )
+        )
+      returning queue
     )
+    update generations set dispatched_at = now() from taken
+    where tenant_id = ${tenantId} and id = ${generationId}
   `.execute(tx);
   return Number(numAffectedRows ?? 0) === 1;
 }

@@ -41,8 +41,8 @@ export interface NewGeneration {
   readonly pendingMessage?: PendingMessage | null;
   /** A request to be sent as it is, without any stage. */
   readonly replay?: ProviderRequest | null;
-  /** True = the caller has taken room for it and puts it into the queue itself, after the commit. Default false. */
-  readonly dispatched?: boolean;
+  /** True = the caller's transaction ends with `dispatchAtOnce`. Default false: the commit wakes the dispatcher. */
+  readonly handsOver?: boolean;
   readonly metadata: { readonly [key: string]: unknown };
   readonly requestId: string | null;
   readonly request: GenerationRequest;
@@ -140,10 +140,7 @@ export async function countQueued(tx: Tx, tenantId: string): Promise<number> {
   return row.count;
 }
 
-/**
- * The accepted generation: row (= the outbox), content, labels and its first event. The commit wakes the dispatcher,
- * unless there is nothing to dispatch.
- */
+/** The accepted generation: row (= the outbox), content, labels and its first event. The commit wakes the dispatcher. */
 export async function insertGeneration(tx: Tx, tenantId: string, generation: NewGeneration): Promise<void> {
   await tx
     .insertInto("generations")
@@ -165,7 +162,6 @@ export async function insertGeneration(tx: Tx, tenantId: string, generation: New
       deadline_at: generation.deadlineAt,
       ...(generation.priority === undefined ? {} : { priority: generation.priority }),
       blocked_by: generation.blockedBy ?? null,
-      dispatched_at: generation.dispatched ? sql<Date>`now()` : null,
       metadata: generation.metadata,
       request_id: generation.requestId,
     })
@@ -190,7 +186,7 @@ export async function insertGeneration(tx: Tx, tenantId: string, generation: New
   }
   const queued: NewEvent = { type: "generation.queued", data: { position: null } };
   await appendEvents(tx, { tenantId, generationId: generation.id, events: [queued], first: true });
-  if (!generation.dispatched && !generation.blockedBy) {
+  if (!generation.handsOver && !generation.blockedBy) {
     await sql`select pg_notify(${DISPATCH_CHANNEL}, ${tenantId})`.execute(tx);
   }
 }

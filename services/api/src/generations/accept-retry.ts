@@ -10,7 +10,6 @@ import {
   isOnPath,
   markRetried,
   readStandingSettings,
-  takeRoom,
   type BranchPath,
   type ChatRow,
   type GenerationContents,
@@ -52,7 +51,6 @@ export async function acceptRetry(
   const contents = await contentsOf(tx, by, { chat, earlier, provider, mode, now });
   const place = await requirePlace(tx, await branchPath(tx, tenantId, chat.id, chat.activeBranch), earlier);
   const id = uuidv7();
-  const dispatched = by.handsOver === true && (await takeRoom(tx, tenantId));
   await insertGeneration(tx, tenantId, {
     id,
     chatId: chat.id,
@@ -68,13 +66,13 @@ export async function acceptRetry(
     retryOf: earlier.id,
     deadlineAt: new Date(now.getTime() + earlier.deadlineAt.getTime() - earlier.createdAt.getTime()),
     priority: earlier.priority,
-    dispatched,
+    handsOver: by.handsOver ?? false,
     metadata: { ...earlier.metadata },
     requestId: by.requestId,
     ...contents,
   });
   await markRetried(tx, tenantId, earlier.id);
-  return { id, dispatched, stopped };
+  return { id, stopped };
 }
 
 function requireRetryable({ id, status }: GenerationRow): void {

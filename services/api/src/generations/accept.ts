@@ -1,5 +1,5 @@
 import type { CreateGeneration } from "@shiftwork/contracts";
-import { appendUserMessage, insertGeneration, takeRoom, type StoppedGeneration, type Tx } from "@shiftwork/db";
+import { appendUserMessage, insertGeneration, type StoppedGeneration, type Tx } from "@shiftwork/db";
 import { defaultSeed, type ContextStrategyRegistry } from "@shiftwork/pipeline";
 import { uuidv7 } from "uuidv7";
 import type { Caller } from "../auth/caller.ts";
@@ -11,15 +11,13 @@ export interface AcceptedBy {
   readonly caller: Caller;
   readonly requestId: string;
   readonly strategies: ContextStrategyRegistry;
-  /** True = the caller calls `handOver` after the commit, so what nobody has to wait for may skip the dispatcher. */
+  /** True = the caller's transaction ends with `dispatchAtOnce`: what nobody has to wait for skips the dispatcher. */
   readonly handsOver?: boolean;
 }
 
 export interface Accepted {
   /** The generation's uuid. */
   readonly id: string;
-  /** It counts as dispatched: to be put into the queue after the commit. */
-  readonly dispatched: boolean;
   /** Cancelled for it while they waited: to be taken out of the queue after the commit. */
   readonly stopped: readonly StoppedGeneration[];
 }
@@ -40,7 +38,6 @@ export async function acceptGeneration(
   const turn = await resolveTurn(tx, { caller, strategies: by.strategies, now }, chat, withSeed(body, entry));
   const input = await placeInput(tx, caller, entry, turn);
   const id = uuidv7();
-  const dispatched = predecessorId === null && by.handsOver === true && (await takeRoom(tx, caller.tenantId));
   await insertGeneration(tx, caller.tenantId, {
     id,
     chatId: chat.id,
@@ -57,12 +54,12 @@ export async function acceptGeneration(
     deadlineAt: new Date(now.getTime() + body.deadlineMs),
     priority: body.priority,
     blockedBy: predecessorId,
-    dispatched,
+    handsOver: by.handsOver ?? false,
     metadata: body.metadata,
     requestId: by.requestId,
     request: turn.request,
   });
-  return { id, dispatched, stopped };
+  return { id, stopped };
 }
 
 /** A turn that may wait, or ends what another writes, cannot promise what the chat will look like. */

@@ -1,5 +1,5 @@
 import { encodeId, type GenerationObject } from "@shiftwork/contracts";
-import { withTenant, type Tx } from "@shiftwork/db";
+import { dispatchAtOnce, withTenant, type Tx } from "@shiftwork/db";
 import type { ApiDependencies } from "../../api-dependencies.ts";
 import { answerOnce, type OnceAnswer } from "../../answer-once.ts";
 import { streamEvents } from "../../events/event-stream.ts";
@@ -23,11 +23,12 @@ export async function answerAccepted(
 ): Promise<Answer<GenerationObject> | typeof STREAMED> {
   const { caller, request } = call;
   const by = { caller, requestId: request.id, strategies: deps.plugins.strategies, handsOver: true };
-  const committed: Accepted[] = [];
+  const committed: (Accepted & { readonly dispatched: boolean })[] = [];
   const answer = await answerOnce(deps, call, async (tx) => {
     const accepted = await accept(tx, by);
-    committed.push(accepted);
-    return answerOf(accepted.id, await readGenerationObject(tx, caller, accepted.id));
+    const body = await readGenerationObject(tx, caller, accepted.id);
+    committed.push({ ...accepted, dispatched: await dispatchAtOnce(tx, caller.tenantId, accepted.id) });
+    return answerOf(accepted.id, body);
   });
   for (const { id, dispatched, stopped } of committed) {
     if (dispatched) await handOver(deps, caller.tenantId, id);
