@@ -1,7 +1,7 @@
 import { inflateSync } from "node:zlib";
 import { findChatAudit, findGeneration, newId, requestCancel, withTenant } from "@shiftwork/db";
 import { insertTestGeneration, insertTestMessage, type TestChat } from "@shiftwork/db/testing";
-import type { AuditDocument } from "@shiftwork/pipeline";
+import type { AuditDocument, SamplingParameters } from "@shiftwork/pipeline";
 import { startFakeOpenAi, type FakeOpenAi, type FakeReply } from "@shiftwork/providers/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { openBench, type Bench } from "../testing/worker-under-test.ts";
@@ -53,10 +53,10 @@ async function longChat(fake: FakeOpenAi): Promise<TestChat> {
   return { ...chat, inputMessageId };
 }
 
-const send = (chat: TestChat, strategy = "truncate") =>
+const send = (chat: TestChat, strategy = "truncate", parameters: SamplingParameters = {}) =>
   insertTestGeneration(bench.api.db, chat, 60_000, {
     strategy,
-    request: { budget: { contextLimit: 1_000, reservedForReply: 100 } },
+    request: { budget: { contextLimit: 1_000, reservedForReply: 100 }, parameters },
   });
 
 const REPLY: FakeReply = { kind: "words", words: ["Aye."] };
@@ -208,7 +208,8 @@ describe("a request that is sent again unchanged", () => {
   async function failedTurn(script: readonly FakeReply[]) {
     const fake = await fakeProvider({ script });
     const chat = await longChat(fake);
-    const id = await send(chat);
+    // As JSON in the database the request would have its keys in another order.
+    const id = await send(chat, "truncate", { stop: ["END"], topP: 0.9 });
     await bench.ended(chat, id);
     return { fake, chat, id, document: await auditOf(chat) };
   }
