@@ -9,6 +9,8 @@ import type { RunningWorker } from "../worker.ts";
 let bench: Bench;
 let worker: RunningWorker | null = null;
 const fakes: FakeOpenAi[] = [];
+/** Requests are counted here: none may be sent twice because the machine was too busy for a sign of life. */
+const PATIENT = { WORKER_DEAD_AFTER_MS: 30_000 };
 
 beforeAll(async () => {
   bench = await openBench(inject("databaseUrl"), inject("redisUrl"));
@@ -32,7 +34,7 @@ async function run(
 ): Promise<{ fake: FakeOpenAi; chat: TestChat; id: string }> {
   const fake = await startFakeOpenAi({ script });
   fakes.push(fake);
-  worker ??= await bench.startWorker(settings);
+  worker ??= await bench.startWorker({ ...PATIENT, ...settings });
   const chat = await bench.chatWith(fake.baseUrl);
   return { fake, chat, id: await insertTestGeneration(bench.api.db, chat, deadlineMs) };
 }
@@ -107,7 +109,7 @@ describe("a request that fails before its first token", () => {
   it("because nobody listens is sent again, and fails in the end", async () => {
     const gone = await startFakeOpenAi();
     await gone.close();
-    worker = await bench.startWorker();
+    worker = await bench.startWorker(PATIENT);
     const chat = await bench.chatWith(gone.baseUrl);
     const id = await insertTestGeneration(bench.api.db, chat);
     expect(retries(await bench.ended(chat, id))).toHaveLength(2);
