@@ -66,8 +66,8 @@ async function beginHanging(api, chatId, number) {
 
 async function cancelHanging(api, id, call) {
   const sentAt = performance.now();
-  const [closedAt, { status }] = await Promise.all([call.closed, api.post(`/generations/${id}/cancel`, {})]);
-  if (status !== 202) throw new Error(`a cancel of a running generation was answered ${status}`);
+  const [closedAt, { status, body }] = await Promise.all([call.closed, api.post(`/generations/${id}/cancel`, {})]);
+  if (status !== 202) throw new Error(`a cancel was answered ${status} ${JSON.stringify(body)}`);
   await api.untilEnded(id);
   return closedAt - sentAt;
 }
@@ -140,6 +140,8 @@ async function startProvider() {
     waiting.get(name)?.({ closed });
   };
   const server = createServer((request, response) => void serve(request, response));
+  // A kept connection that this end closes while a request is on its way would be another measurement.
+  server.keepAliveTimeout = 0;
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${server.address().port}/v1`,

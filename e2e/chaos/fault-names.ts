@@ -4,6 +4,7 @@ export const FAULT_NAMES = [
   "leader-killed",
   "api-killed",
   "worker-frozen",
+  "leader-frozen",
   "worker-blocked",
   "workers-rolled",
   "apis-rolled",

@@ -14,6 +14,7 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
   "leader-killed": async (installation, random) => killAndRestart(await leaderOf(installation), random),
   "api-killed": async ({ apis }, random) => killAndRestart(random.pick(apis), random),
   "worker-frozen": async (installation, random) => freezeBeyondDeath(installation, random.pick(installation.workers)),
+  "leader-frozen": async (installation) => freezeBeyondDeath(installation, await leaderOf(installation)),
   "worker-blocked": async ({ workers }, random) => {
     const worker = random.pick(workers);
     worker.signal("SIGSTOP");

@@ -1,5 +1,5 @@
-import { randomFrom } from "./random.ts";
-import { SCENARIO_LOTS, type ScenarioName } from "./scenarios.ts";
+import { randomFrom, type Random } from "./random.ts";
+import { SCENARIO_LOTS, SCENARIOS, type ScenarioName } from "./scenarios.ts";
 
 /** Everything that is decided about one turn before it is sent; the same seed and number give the same plan. */
 export interface TurnPlan {
@@ -37,28 +37,31 @@ export function planTurn(seed: number, number: number): TurnPlan {
   const random = randomFrom(seed, number);
   const scenario = random.pick(SCENARIO_LOTS);
   const slow = scenario === "slow-words";
+  const delayMs = slow ? random.between(40, 80) : random.between(0, 15);
   const readerDropsAfter = random.chance(0.5) ? drops(random.between(0, 2), () => random.between(1, 12)) : null;
   const hangs = scenario.startsWith("hang");
   return {
     number,
     scenario,
     words: slow ? random.between(20, 40) : random.between(2, 20),
-    delayMs: slow ? random.between(40, 80) : random.between(0, 15),
+    delayMs,
     deadlineMs: hangs && random.chance(0.5) ? SHORT_DEADLINE_MS : DEADLINE_MS,
     repeat: random.pick(["never", "never", "at-once", "afterwards"]),
     readerDropsAfter,
-    cancel: planCancel(random.next(), random.next(), readerDropsAfter !== null && !hangs),
+    cancel: planCancel(random, readerDropsAfter !== null && SCENARIOS[scenario].mayComplete, delayMs),
     beside: random.chance(0.1) ? random.pick(["reject", "queue", "supersede"]) : null,
     retry: random.chance(0.4),
     reread: random.chance(0.5),
   };
 }
 
-function planCancel(kind: number, delay: number, canRace: boolean): CancelPlan | null {
-  if (kind < 0.15) return { when: "after", delayMs: Math.floor(delay * 600) };
-  // The time between the last word and the commit of the end is a few milliseconds.
-  if (kind < 0.45 && canRace) return { when: "at-end", delayMs: Math.floor(delay * 8) };
-  return null;
+function planCancel(random: Random, canRace: boolean, eventDelayMs: number): CancelPlan | null {
+  const kind = random.next();
+  const spread = random.next();
+  if (kind < 0.12) return { when: "after", delayMs: Math.floor(spread * 600) };
+  if (kind > 0.5 || !canRace) return null;
+  // The end, usage and [DONE] follow the last word, each after its pause; then the end is stored within milliseconds.
+  return { when: "at-end", delayMs: Math.max(0, Math.floor(3 * eventDelayMs - 6 + spread * 14)) };
 }
 
 function drops(count: number, afterEvents: () => number): readonly number[] {
