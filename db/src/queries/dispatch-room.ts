@@ -53,7 +53,7 @@ export async function dispatchAtOnce(tx: Tx, tenantId: string, generationId: str
     for update skip locked
   `.execute(tx);
   if (locked.rows.length > 0 && (await takeRoom(tx, tenantId, generationId))) return true;
-  await sql`select pg_notify(${DISPATCH_CHANNEL}, '')`.execute(tx);
+  await sql`select pg_notify(${DISPATCH_CHANNEL}, ${tenantId})`.execute(tx);
   return false;
 }
 

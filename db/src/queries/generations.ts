@@ -111,11 +111,7 @@ export async function findActiveGeneration(tx: Tx, tenantId: string, chatId: str
 export type GenerationInLine = Pick<GenerationRow, "id" | "status">;
 
 /** As `findActiveGeneration`, with those that wait for it, each behind the one it waits for. */
-export async function findActiveChain(
-  tx: Tx,
-  tenantId: string,
-  chatId: string,
-): Promise<readonly GenerationInLine[]> {
+export async function findActiveChain(tx: Tx, tenantId: string, chatId: string): Promise<readonly GenerationInLine[]> {
   const { rows } = await sql<GenerationInLine>`
     with recursive chain as (
       select id, status, 1 as place from generations

@@ -238,7 +238,7 @@ describe("a process that dies or is told to stop", () => {
     const frozen = await takeUpBulkAction(api.admin.db, uuidv7(), 15_000);
     await endPause(action.body.id);
     await takeUpBulkAction(api.admin.db, uuidv7(), 15_000);
-        if (!frozen) throw new Error("nothing was taken up");
+    if (!frozen) throw new Error("nothing was taken up");
     expect(await cancelBatch(await runner(), frozen, [decodeId("generation", id ?? "") ?? ""])).toBe("ended");
     expect(await statusOf(id ?? "")).toBe("queued");
   });
