@@ -139,6 +139,15 @@ describe("onBusy: queue", () => {
     expect(await historyOf(last)).toEqual(["one", "reply", "three"]);
   });
 
+  test("raced against the cancel of the one it would wait for, a turn is never left waiting for nothing", async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const first = (await enqueue("one")).body.id;
+      const [, second, third] = await Promise.all([cancel(first), enqueue("two"), enqueue("three")]);
+      expect(await brokenInvariants()).toEqual([]);
+      await Promise.all([cancel(second.body.id), cancel(third.body.id)]);
+    }
+  });
+
   test("what was cancelled while it waited can be retried: its message enters the chat then, once", async () => {
     const first = (await enqueue("one")).body.id;
     const running = await claimRun(api, tenant, first);
