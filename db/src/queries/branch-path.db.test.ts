@@ -92,7 +92,8 @@ async function take(step: Step, chat: TestChat, model: Model): Promise<void> {
       return forkModel(model, branch.slice(0, branch.indexOf(place) + 1), []);
     case "reply": {
       const input = shown(branch).at(-1);
-      if (input !== undefined) branch.push([await run(chat, "reply", input, null)]);
+      if (input !== undefined)
+        branch.push([await run(chat, { action: "reply", inputMessageId: input, branch: model.active })]);
       return;
     }
     case "regenerate":
@@ -111,7 +112,7 @@ async function regenerate(chat: TestChat, model: Model, place: Place): Promise<v
   const input = shown(before).at(-1);
   if (input === undefined) return;
   const followed = isFollowed(model, place);
-  const reply = await run(chat, "regenerate", input, place.at(-1) ?? null);
+  const reply = await run(chat, { action: "regenerate", inputMessageId: input, targetMessageId: place.at(-1) ?? null });
   if (followed) forkModel(model, before, [[reply]]);
   else place.push(reply);
 }
@@ -145,8 +146,8 @@ async function remove(chat: TestChat, id: string): Promise<void> {
 }
 
 /** A whole generation, as accepted, claimed and ended; returns the reply's id. */
-async function run(chat: TestChat, action: string, inputMessageId: string, targetMessageId: string | null) {
-  const generationId = await insertTestGeneration(api.db, chat, 60_000, { action, inputMessageId, targetMessageId });
+async function run(chat: TestChat, part: NonNullable<Parameters<typeof insertTestGeneration>[3]>): Promise<string> {
+  const generationId = await insertTestGeneration(api.db, chat, 60_000, part);
   const { tenantId, chatId } = chat;
   const ended = await withTenant(worker.db, tenantId, async (tx) => {
     const claim = await claimGeneration(tx, { tenantId, generationId, epoch: 0 }, uuidv7());

@@ -24,7 +24,7 @@ async function fakeProvider(...script: Extract<Parameters<typeof startFakeOpenAi
   return fake;
 }
 
-const accept = (chat: TestChat, part: Partial<Pick<NewGeneration, "action" | "targetMessageId">> = {}) =>
+const accept = (chat: TestChat, part: Partial<Pick<NewGeneration, "action" | "branch" | "targetMessageId">> = {}) =>
   insertTestGeneration(bench.api.db, chat, 60_000, part);
 
 async function run(chat: TestChat, part: Parameters<typeof accept>[1] = {}) {
@@ -88,7 +88,7 @@ it("a turn on a branch is made of that branch, and its reply stands there", asyn
     const branch = await insertBranch(tx, chat.tenantId, chat.chatId, { parentBranch: 0, forkSeq: 1 });
     await setActiveBranch(tx, chat.tenantId, chat.chatId, branch);
   });
-  await run(chat);
+  await run(chat, { branch: 1 });
   expect(fake.requests[1]?.body.messages.at(-1)?.content).toBe("Hello?");
   expect(await rows(chat)).toMatchObject([
     { content: "One", branch: 0, seq: 2, active: true },

@@ -149,6 +149,26 @@ describe("regenerate", () => {
     expect((await post(`/generations/${failed}/retry`)).body).toMatchObject({ code: "CONFLICT" });
   });
 
+  test("that takes the place of a stopped one stands behind what it answers, wherever that one has led the chat", async () => {
+    await turn({ message: "m1" }, "completed", "r1");
+    await turn({ message: "m2" }, "failed", "");
+    const first = await claimRun(api, tenant, (await generate(again("regenerate", await idOf("r1")))).body.id);
+    const waits = await generate({ ...again("regenerate"), onBusy: "supersede" });
+    expect(waits.status).toBe(202);
+    await endRun(api, first, "completed", "other r1");
+    expect(await texts()).toEqual(["m1", "other r1"]);
+    await endRun(api, await claimRun(api, tenant, waits.body.id), "completed", "r2");
+    expect(await texts()).toEqual(["m1", "r1", "m2", "r2"]);
+    expect(await branches()).toMatchObject([{ active: true }, { active: false, messageCount: 2 }]);
+  });
+
+  test("cannot wait in line behind an active turn", async () => {
+    await turn({ message: "m1" }, "completed", "r1");
+    await generate({ message: "m2" });
+    const answer = await generate({ ...again("regenerate"), onBusy: "queue" });
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer: "/onBusy" }] } });
+  });
+
   test("assembles what the turn it repeats assembled, seed included", async () => {
     await turn({ message: "m1" }, "completed", "r1");
     const first = (await post("/context-preview", { chatId: chat, message: "m2" })).body["assembly"];
