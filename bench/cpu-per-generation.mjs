@@ -1,11 +1,12 @@
 // CPU time one generation costs, by process: API, worker, PostgreSQL, Redis. Real processes, a provider that streams 50
 // words over HTTP, a chat of 200 messages that does not fit its window. Linux only: reads /proc.
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrate } from "../db/dist/src/index.js";
 import { launchServices } from "../packages/platform/dist/index.js";
+import { cpuByProcess } from "../scripts/cpu-by-process.mjs";
 import { capture, ROOT } from "../scripts/run-command.mjs";
 import { serviceEnvironment, startProcesses } from "../scripts/processes.mjs";
 
@@ -13,7 +14,6 @@ const WARM_UP = 20;
 const GENERATIONS = 200;
 const CONCURRENCY = 8;
 const MESSAGES = 200;
-const TICK_MS = 10; // USER_HZ is 100 on every Linux Node runs on
 
 const folder = mkdtempSync(join(tmpdir(), "shiftwork-bench-"));
 const secrets = { masterKey: Buffer.alloc(32, 1).toString("base64"), apiKeyPepper: "a pepper for measurements" };
@@ -26,9 +26,9 @@ try {
   const api = await makeTenant();
   const chats = await Promise.all(Array.from({ length: CONCURRENCY }, () => makeChat(api)));
   await generate(api, chats, WARM_UP);
-  const before = cpuByProcess();
+  const before = cpuByProcess(folder);
   await generate(api, chats, GENERATIONS);
-  const after = cpuByProcess();
+  const after = cpuByProcess(folder);
   console.log(JSON.stringify(report(before, after), null, 2));
 } finally {
   await processes.stop();
@@ -135,41 +135,4 @@ async function generate(api, chats, count) {
       }
     }),
   );
-}
-
-/** CPU milliseconds since start, children that ended included, by kind of process. */
-function cpuByProcess() {
-  const rows = readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap(readProcess);
-  const sums = { api: 0, worker: 0, postgres: 0, redis: 0 };
-  for (const { kind, ms } of rows) sums[kind] += ms;
-  return sums;
-}
-
-function readProcess(pid) {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    const kind = kindOf(pid);
-    // Fields 14 to 17 of proc(5), counted from 1: own and waited-for children's user and system time.
-    const ticks = fields.slice(11, 15).reduce((sum, value) => sum + Number(value), 0);
-    return kind === null ? [] : [{ kind, ms: ticks * TICK_MS }];
-  } catch {
-    return [];
-  }
-}
-
-function kindOf(pid) {
-  const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
-  if (command.includes(join(ROOT, "services", "api", "dist", "main.js"))) return "api";
-  if (command.includes(join(ROOT, "services", "worker", "dist", "main.js"))) return "worker";
-  // A backend's command line is only its title: the folder it works in tells whose server it belongs to.
-  if (command.startsWith("postgres:") || command.includes("/postgres ")) return isOurs(pid) ? "postgres" : null;
-  if (command.includes("redis-server") || command.includes("valkey-server")) return isOurs(pid) ? "redis" : null;
-  return null;
-}
-
-function isOurs(pid) {
-  return readlinkSync(`/proc/${pid}/cwd`).startsWith(folder);
 }

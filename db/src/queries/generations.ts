@@ -10,7 +10,7 @@ import { deleteGenerationSummary } from "./generation-summaries.ts";
 import { finishAudit } from "./prompt-context-audits.ts";
 import { releaseSuccessor } from "./waiting-turns.ts";
 
-/** Channel that wakes the dispatcher; the payload is the tenant whose line changed, empty = it may be any. */
+/** Channel that wakes the dispatcher; the payload is the tenant whose line changed, empty = it may be any, or limits. */
 export const DISPATCH_CHANNEL = "shiftwork_dispatch";
 /** Channel that tells workers to abort; the payload is the generation's id. */
 export const CANCEL_CHANNEL = "shiftwork_cancel";

@@ -69,21 +69,20 @@ export async function writeTenantSettings(tx: Tx, tenantId: string, settings: Te
 export async function pauseTenant(db: Db, tenantId: string): Promise<boolean> {
   return signalled(
     db,
-    tenantId,
     sql`update tenants set paused_at = coalesce(paused_at, now()) where id = ${tenantId} returning id`,
   );
 }
 
 /** Lets the tenant's line go on at once. As `shiftwork_admin`. False = there is no such tenant. */
 export async function resumeTenant(db: Db, tenantId: string): Promise<boolean> {
-  return signalled(db, tenantId, sql`update tenants set paused_at = null where id = ${tenantId} returning id`);
+  return signalled(db, sql`update tenants set paused_at = null where id = ${tenantId} returning id`);
 }
 
-/** The dispatcher keeps limits in memory: it is told when they change. */
-async function signalled(db: Db, tenantId: string, update: RawBuilder<unknown>): Promise<boolean> {
+/** The dispatcher keeps limits in memory: it is told to read all again. */
+async function signalled(db: Db, update: RawBuilder<unknown>): Promise<boolean> {
   const { rows } = await sql`
     with changed as (${update})
-    select pg_notify(${DISPATCH_CHANNEL}, ${tenantId}) from changed
+    select pg_notify(${DISPATCH_CHANNEL}, '') from changed
   `.execute(db);
   return rows.length > 0;
 }

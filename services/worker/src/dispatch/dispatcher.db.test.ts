@@ -35,6 +35,7 @@ afterAll(() => bench.close());
 beforeEach(async () => {
   await bench.worker.db.deleteFrom("generations").execute();
   await bench.worker.db.deleteFrom("workers").execute();
+  await resumeQueue(bench.admin.db, DISPATCHED_QUEUE);
   queue = openQueue({ name: `test-${newId()}`, url: inject("redisUrl") ?? bench.url, onError: () => {} });
   dispatcher = newDispatcher();
   return () => queue.close();
@@ -173,7 +174,7 @@ describe("a pass", () => {
     await dispatcher.runOnce();
     expect(await dispatched()).toEqual([mine]);
     await resumeTenant(bench.admin.db, paused.tenantId);
-    dispatcher.notice(paused.tenantId);
+    dispatcher.notice(null);
     await dispatcher.runOnce();
     expect(await dispatched()).toEqual([theirs, mine]);
   });
@@ -297,7 +298,7 @@ describe("what is dispatched and not claimed", () => {
     expect(await generation(paused, waiting)).toMatchObject({ status: "queued", epoch: 1, attempts: 0 });
     expect(await generation(paused, running)).toMatchObject({ status: "running" });
     await resumeTenant(bench.admin.db, paused.tenantId);
-    dispatcher.notice(paused.tenantId);
+    dispatcher.notice(null);
     await dispatcher.runOnce();
     expect(await queue.state({ generationId: waiting, epoch: 1 })).toBe("waiting");
   });
@@ -310,7 +311,6 @@ describe("what is dispatched and not claimed", () => {
     await pauseQueue(bench.admin.db, DISPATCHED_QUEUE);
     await reconcileOnce();
     expect(await generation(chat, id)).toMatchObject({ status: "queued", epoch: 1, dispatchedAt: null });
-    await resumeQueue(bench.admin.db, DISPATCHED_QUEUE);
   });
 
   it("is ranked anew when it has waited long: no stream of other tenants' new jobs passes it for ever", async () => {

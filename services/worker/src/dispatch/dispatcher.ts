@@ -24,7 +24,7 @@ export interface DispatcherOptions {
 
 /** Hands generations to the queue, fairly. One process at a time runs it, the leader. */
 export interface Dispatcher {
-  /** A signal: the tenant's line changed; null = anybody's may have. */
+  /** A signal: the tenant's line changed; null = anybody's line, limits or pause may have. */
   notice(tenantId: string | null): void;
   /** One pass: fills the window. Resolves with the milliseconds until a told wait is over, if anybody waits for one. */
   runOnce(): Promise<number | undefined>;

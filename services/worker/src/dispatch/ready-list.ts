@@ -4,7 +4,7 @@ import type { Contender } from "./choose-fairly.ts";
 
 /** Who has something to hand out, as far as the leader knows. Losing it costs one look at the database. */
 export interface ReadyList {
-  /** The tenant's line, limits or pause changed; null = anybody's may have. */
+  /** The tenant's line changed; null = anybody's line, limits or pause may have. */
   notice(tenantId: string | null): void;
   /** Brings the list up to date with what was noticed. */
   refresh(db: Db): Promise<void>;
@@ -42,25 +42,22 @@ export function createReadyList(lookAroundMs: number): ReadyList {
     }
   }
 
-  function leaveUnless(tenants: readonly DispatchLimits[], among: Iterable<string>): void {
-    const stay = new Set(tenants.map((tenant) => tenant.tenantId));
-    for (const tenantId of among) if (!stay.has(tenantId)) ready.delete(tenantId);
-  }
-
   async function lookAround(db: Db): Promise<void> {
     noticed.clear();
     const startedAtMs = performance.now();
     const tenants = await findReadyTenants(db);
     const endedAtMs = performance.now();
     lookAroundAtMs = endedAtMs + Math.max(lookAroundMs, (endedAtMs - startedAtMs) / LOOK_AROUND_SHARE);
-    leaveUnless(tenants, [...ready.keys()]);
+    const stay = new Set(tenants.map((tenant) => tenant.tenantId));
+    for (const tenantId of ready.keys()) if (!stay.has(tenantId)) ready.delete(tenantId);
     enter(tenants);
   }
 
   return {
     notice(tenantId) {
       if (tenantId === null) lookAroundAtMs = 0;
-      else noticed.add(tenantId);
+      // Of a tenant in the list it is known already that somebody waits.
+      else if (!ready.has(tenantId)) noticed.add(tenantId);
     },
     async refresh(db) {
       if (performance.now() >= lookAroundAtMs) return lookAround(db);
@@ -68,9 +65,7 @@ export function createReadyList(lookAroundMs: number): ReadyList {
       const asked = [...noticed];
       noticed.clear();
       if (asked.length === 0) return;
-      const tenants = await findReadyAmong(db, asked);
-      leaveUnless(tenants, asked);
-      enter(tenants);
+      enter(await findReadyAmong(db, asked));
     },
     contenders: (inFlight) =>
       [...ready.values()].map((tenant) => ({ ...tenant, inFlight: inFlight.get(tenant.tenantId) ?? 0 })),
