@@ -330,8 +330,16 @@ create table generations (
   dead_letter text,
   dead_letter_note text,
   told_waits integer not null default 0,
-  approximate boolean default ((context #>> '{tokenizer,approximate}'::text[]))::boolean,
-  truncated boolean default (((context #>> '{counts,truncated}'::text[]))::integer > 0),
+  approximate boolean default 
+CASE
+    WHEN (finished_at IS NOT NULL) THEN ((context #>> '{tokenizer,approximate}'::text[]))::boolean
+    ELSE NULL::boolean
+END,
+  truncated boolean default 
+CASE
+    WHEN (finished_at IS NOT NULL) THEN (((context #>> '{counts,truncated}'::text[]))::integer > 0)
+    ELSE NULL::boolean
+END,
   error_origin text default (error ->> 'origin'::text),
   branch integer,
   target_message_id uuid,
@@ -351,6 +359,7 @@ CREATE INDEX generations_by_chat ON public.generations USING btree (tenant_id, c
 CREATE INDEX generations_by_deadline ON public.generations USING btree (deadline_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX generations_by_fingerprint ON public.generations USING btree (tenant_id, error_fingerprint, id DESC) WHERE (error_fingerprint IS NOT NULL);
 CREATE INDEX generations_dead_letters ON public.generations USING btree (tenant_id, id) WHERE (dead_letter = 'open'::text);
+CREATE INDEX generations_ended ON public.generations USING btree (tenant_id, id) INCLUDE (status, model, provider_id, strategy, approximate, truncated, error_code, error_origin, created_at, started_at, finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX generations_failed_or_cancelled ON public.generations USING btree (tenant_id, status, id DESC) WHERE (status = ANY (ARRAY['failed'::text, 'cancelled'::text]));
 CREATE INDEX generations_in_flight ON public.generations USING btree (tenant_id, dispatched_at) WHERE ((status = 'running'::text) OR ((status = 'queued'::text) AND (dispatched_at IS NOT NULL)));
 CREATE INDEX generations_running_by_worker ON public.generations USING btree (worker_id) WHERE (status = 'running'::text);

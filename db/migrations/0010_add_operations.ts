@@ -9,18 +9,27 @@ export async function up(db: Kysely<never>): Promise<void> {
   await letAdminsList(db);
 }
 
-/**
- * Plain columns for what stands inside JSON: filters compare columns, whatever the row's other columns weigh. They change
- * when the JSON does and stand in no index, so that recording a run's context stays an update within the page.
- */
+/** Filters compare plain columns: JSON operators are not leakproof, so row-level security keeps them from every index. */
 async function makeGenerationsFilterable(db: Kysely<never>): Promise<void> {
+  // Known once a generation has ended: nothing indexed changes while it runs, so those updates stay within their page.
   await sql`
     alter table generations
-      add column approximate  boolean generated always as ((context #>> '{tokenizer,approximate}')::boolean) stored,
-      add column truncated    boolean generated always as ((context #>> '{counts,truncated}')::integer > 0) stored,
+      add column approximate  boolean generated always as (
+        case when finished_at is not null then (context #>> '{tokenizer,approximate}')::boolean end
+      ) stored,
+      add column truncated    boolean generated always as (
+        case when finished_at is not null then (context #>> '{counts,truncated}')::integer > 0 end
+      ) stored,
       add column error_origin text generated always as (error ->> 'origin') stored
   `.execute(db);
-  // The few among the many: a list of failures must not read the completed ones between them. Entered once, at the end.
+  // Whatever one filters by, in a tenth of the row: a rare value is found without reading the rows between. Entered
+  // once, at the end; the few active ones have an index of their own.
+  await sql`
+    create index generations_ended on generations (tenant_id, id) include (
+      status, model, provider_id, strategy, approximate, truncated, error_code, error_origin, created_at, started_at, finished_at
+    ) where finished_at is not null
+  `.execute(db);
+  // The few among the many, of which lists are asked for most.
   await sql`
     create index generations_failed_or_cancelled on generations (tenant_id, status, id desc)
     where status in ('failed', 'cancelled')

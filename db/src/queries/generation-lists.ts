@@ -1,4 +1,4 @@
-import type { ShownStatus } from "@shiftwork/contracts";
+import { SHOWN_STATUSES, TERMINAL_STATUSES, type ShownStatus } from "@shiftwork/contracts";
 import { sql, type RawBuilder } from "kysely";
 import type { Db, Tx } from "../transaction.ts";
 import { GENERATION_COLUMNS, type GenerationRow } from "./generations.ts";
@@ -49,33 +49,27 @@ export async function listGenerations(
   filter: GenerationFilter,
   page: GenerationPage,
 ): Promise<readonly GenerationRow[]> {
-  return pageOf(tx, page)
+  return tx
+    .selectFrom("generations")
     .select(GENERATION_COLUMNS)
     .where("tenant_id", "=", tenantId)
-    .where((eb) => eb.and(conditions(filter)))
+    .where(sql<boolean>`id in ${idsOf({ ...filter, tenantId }, page)}`)
+    .orderBy("id", DIRECTIONS[page.order])
     .execute();
 }
 
 /** As `listGenerations`, of every tenant, or of the one in the filter; as admin. */
 export async function listGenerationsEverywhere(
   admin: Db,
-  filter: GenerationFilter & { readonly tenantId?: string },
+  filter: TenantFilter,
   page: GenerationPage,
 ): Promise<readonly TenantGenerationRow[]> {
-  return pageOf(admin, page)
-    .select(["tenant_id as tenantId", ...GENERATION_COLUMNS])
-    .$if(filter.tenantId !== undefined, (query) => query.where("tenant_id", "=", filter.tenantId ?? ""))
-    .where((eb) => eb.and(conditions(filter)))
-    .execute();
-}
-
-function pageOf(db: Db | Tx, { order, afterId, limit }: GenerationPage) {
-  const newestFirst = order === "newest first";
-  return db
+  return admin
     .selectFrom("generations")
-    .$if(afterId !== null, (query) => query.where("id", newestFirst ? "<" : ">", afterId ?? ""))
-    .orderBy("id", newestFirst ? "desc" : "asc")
-    .limit(limit);
+    .select(["tenant_id as tenantId", ...GENERATION_COLUMNS])
+    .where(sql<boolean>`id in ${idsOf(filter, page)}`)
+    .orderBy("id", DIRECTIONS[page.order])
+    .execute();
 }
 
 /** Ids of the next ones in the order of acceptance. */
@@ -85,11 +79,9 @@ export async function findGenerationIds(
   filter: GenerationFilter,
   page: { readonly limit: number; readonly afterId: string | null },
 ): Promise<readonly string[]> {
-  const rows = await pageOf(tx, { ...page, order: "oldest first" })
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where((eb) => eb.and(conditions(filter)))
-    .execute();
+  const { rows } = await sql<{ id: string }>`
+    select id from ${idsOf({ ...filter, tenantId }, { ...page, order: "oldest first" })} as found order by id
+  `.execute(tx);
   return rows.map((row) => row.id);
 }
 
@@ -106,37 +98,56 @@ export async function countGenerations(
   filter: GenerationFilter,
   most: number,
 ): Promise<Counted> {
-  return counted(tx, sql`tenant_id = ${tenantId}`, filter, most);
+  return countGenerationsEverywhere(tx, { ...filter, tenantId }, most);
 }
 
 /** As `countGenerations`, of every tenant, or of the one in the filter; as admin. */
-export async function countGenerationsEverywhere(
-  admin: Db,
-  filter: GenerationFilter & { readonly tenantId?: string },
-  most: number,
-): Promise<Counted> {
-  return counted(admin, filter.tenantId === undefined ? sql`true` : sql`tenant_id = ${filter.tenantId}`, filter, most);
-}
-
-async function counted(db: Db | Tx, ofTenant: RawBuilder<unknown>, filter: GenerationFilter, most: number) {
-  const where = sql.join([ofTenant, ...conditions(filter)], sql` and `);
+export async function countGenerationsEverywhere(db: Db | Tx, filter: TenantFilter, most: number): Promise<Counted> {
+  const parts = partsOf(filter).map((where) => sql`(select from generations where ${where} limit ${most + 1})`);
   const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from (select from generations where ${where} limit ${most + 1}) as found
+    select count(*)::int as count from (${sql.join(parts, sql` union all `)}) as found
   `.execute(db);
   const count = rows[0]?.count ?? 0;
   return { count: Math.min(count, most), capped: count > most };
 }
 
+type TenantFilter = GenerationFilter & { readonly tenantId?: string };
+
+const DIRECTIONS = { "newest first": "desc", "oldest first": "asc" } as const;
+
+/** The ids of a page, found in indexes alone where the filter's columns stand in one; the rows are read for them only. */
+function idsOf(filter: TenantFilter, { order, afterId, limit }: GenerationPage): RawBuilder<unknown> {
+  const inOrder = sql`order by id ${sql.raw(DIRECTIONS[order])} limit ${limit}`;
+  const after = afterId === null ? sql`` : sql`and id ${sql.raw(order === "newest first" ? "<" : ">")} ${afterId}`;
+  const parts = partsOf(filter).map((where) => sql`(select id from generations where ${where} ${after} ${inOrder})`);
+  return sql`(select id from (${sql.join(parts, sql` union all `)}) as part ${inOrder})`;
+}
+
 type Condition = RawBuilder<boolean>;
 
-/** What a filter means in SQL: comparisons of plain columns and side tables, which row-level security lets use indexes. */
-function conditions(filter: GenerationFilter): Condition[] {
+/** What a filter means of those that have ended and of the active ones: each part has indexes of its own. */
+function partsOf({ tenantId, status, notStatus, ...filter }: TenantFilter): RawBuilder<unknown>[] {
+  const wanted = (status ?? SHOWN_STATUSES).filter((each) => !notStatus?.includes(each));
+  const same = [...(tenantId === undefined ? [] : [sql`tenant_id = ${tenantId}`]), ...conditions(filter)];
+  const ended = wanted.filter(isEnded);
+  const ofEnded = ended.length === TERMINAL_STATUSES.length ? [] : [isOneOf(ended)];
+  const ofActive = isOneOf(wanted.filter((each) => !isEnded(each)));
+  return [
+    sql.join([sql`finished_at is not null`, ...ofEnded, ...same], sql` and `),
+    sql.join([sql`status in ('queued', 'running')`, ofActive, ...same], sql` and `),
+  ];
+}
+
+function isEnded(status: ShownStatus): boolean {
+  return TERMINAL_STATUSES.some((terminal) => terminal === status);
+}
+
+/** Comparisons of plain columns and side tables, which row-level security lets use indexes. */
+function conditions(filter: Omit<GenerationFilter, "status" | "notStatus">): Condition[] {
   const found: Condition[] = [];
   const when = <T>(value: T | undefined, condition: (value: T) => Condition): void => {
     if (value !== undefined) found.push(condition(value));
   };
-  when(filter.status, isOneOf);
-  when(filter.notStatus, (statuses) => sql<boolean>`not (${isOneOf(statuses)})`);
   when(filter.ids, (ids) => sql<boolean>`generations.id = any(${ids}::uuid[])`);
   when(filter.idRange, ([first, last]) => sql<boolean>`generations.id between ${first} and ${last}`);
   when(filter.chatId, (id) => sql<boolean>`chat_id = ${id}`);
@@ -152,7 +163,7 @@ function conditions(filter: GenerationFilter): Condition[] {
   when(filter.approximate, (approximate) => sql<boolean>`approximate = ${approximate}`);
   when(filter.truncated, (truncated) => sql<boolean>`truncated = ${truncated}`);
   when(filter.since, since);
-  when(filter.until, (until) => sql<boolean>`generations.created_at < ${until}`);
+  when(filter.until, before);
   when(filter.minDurationMs, (ms) => sql<boolean>`finished_at - started_at >= make_interval(secs => ${ms / 1000})`);
   when(
     filter.minQueueMs,
@@ -194,9 +205,13 @@ function isDeadLetter(state: keyof typeof DEAD_LETTER_CONDITIONS): Condition {
 /** How far the clock that makes ids may be from the database's, which makes `created_at`. */
 const CLOCK_SLACK_MS = 3_600_000;
 
-/** Ids begin with their time: with the bound on them nothing older is read. */
+/** Ids begin with their time: with the bound on them nothing else is read. */
 function since(from: Date): Condition {
   return sql<boolean>`generations.created_at >= ${from} and generations.id >= ${firstIdOf(from.getTime() - CLOCK_SLACK_MS)}`;
+}
+
+function before(until: Date): Condition {
+  return sql<boolean>`generations.created_at < ${until} and generations.id < ${firstIdOf(until.getTime() + CLOCK_SLACK_MS)}`;
 }
 
 /** RFC 9562: a UUIDv7 begins with 48 bits of milliseconds. */

@@ -43,8 +43,8 @@ export interface TenantQueueCounts extends QueueCounts {
 }
 
 /**
- * The lines of all tenants that have one, the longest wait first. As `shiftwork_admin` or `shiftwork_worker`; reads every
- * active row there is. The sums over all tenants are the caller's: {@link sumQueueCounts}.
+ * The lines of all tenants that have one, the longest wait first. Needs a role that sees them; reads every active row
+ * there is. The sums over all tenants are the caller's: {@link sumQueueCounts}.
  */
 export async function countQueueByTenant(db: Db): Promise<readonly TenantQueueCounts[]> {
   const { rows } = await sql<TenantQueueCounts>`

@@ -32,7 +32,7 @@ export const GenerationFilter = z.strictObject({
   providerId: publicId("provider").optional(),
   chatId: publicId("chat").optional(),
   strategy: z.string().min(1).max(100).optional(),
-  /** Counted with an estimate. */
+  /** Counted with an estimate; known once it has ended, as is what follows. */
   approximate: z.boolean().optional(),
   /** Something in the prompt was shortened. */
   truncated: z.boolean().optional(),
