@@ -10,7 +10,8 @@ let chat: TestChat;
 
 beforeAll(async () => {
   bench = await openBench(inject("databaseUrl"), inject("redisUrl"));
-  await bench.startWorker();
+  // A busy machine must not make it look dead: its turns would run twice, and requests are counted here.
+  await bench.startWorker({ WORKER_DEAD_AFTER_MS: 60_000 });
 });
 beforeEach(async () => {
   fake = await startFakeOpenAi({ handler: (request) => ({ kind: "words", words: [replyTo(request)], gated: true }) });

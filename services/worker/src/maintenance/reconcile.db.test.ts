@@ -69,7 +69,7 @@ describe("the reconciler", () => {
     await bench.queue.remove(job);
     await reconcileOnce();
     expect(await generation(id)).toMatchObject({ status: "queued", epoch: 1, dispatchedAt: null });
-    const worker = await bench.startWorker();
+    const worker = await bench.startWorker({ WORKER_DEAD_AFTER_MS: 60_000 });
     await bench.ended(chat, id);
     await worker.stop(0);
     expect(await generation(id)).toMatchObject({ status: "completed", attempts: 1 });
