@@ -19,9 +19,9 @@ export const SCENARIOS = {
   cut: { weight: 3, mayFailWith: ["PROVIDER_STREAM_INTERRUPTED"], mayComplete: false },
   "stream-error": { weight: 3, mayFailWith: ["PROVIDER_UNAVAILABLE"], mayComplete: false },
   empty: { weight: 2, mayFailWith: ["EMPTY_COMPLETION"], mayComplete: false },
-  "rate-limited-once": { weight: 5, mayFailWith: ["PROVIDER_RATE_LIMITED"], mayComplete: true },
+  "rate-limited-once": { weight: 5, mayFailWith: [], mayComplete: true },
   "overflow-once": { weight: 5, mayFailWith: ["PROVIDER_CONTEXT_LENGTH"], mayComplete: true },
-  "error-once": { weight: 5, mayFailWith: ["PROVIDER_UNAVAILABLE"], mayComplete: true },
+  "error-once": { weight: 5, mayFailWith: [], mayComplete: true },
 } as const satisfies Record<string, ScenarioFacts>;
 export type ScenarioName = keyof typeof SCENARIOS;
 

@@ -11,13 +11,22 @@ import {
   type Usage,
 } from "@shiftwork/db";
 import { inTenant } from "./in-tenant.ts";
-import type { Outcome } from "./outcome.ts";
+import { outcomeOf, type Outcome } from "./outcome.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
 import { auditOf, contextOf } from "./store-audit.ts";
-import { whileDatabaseIsAway } from "./while-database-is-away.ts";
+import { DatabaseAwayError, whileDatabaseIsAway } from "./while-database-is-away.ts";
 
 /** Writes what came of a run: reply, usage, audit and status in one transaction under this attempt's fence. */
 export async function finish(run: Run, outcome: Outcome, deps: RunDependencies): Promise<Outcome> {
+  try {
+    return await write(run, outcome, deps);
+  } catch (error) {
+    if (error instanceof DatabaseAwayError) return outcomeOf(error);
+    throw error;
+  }
+}
+
+async function write(run: Run, outcome: Outcome, deps: RunDependencies): Promise<Outcome> {
   await run.writer.settle();
   // What readers never saw must not be stored: the sweep finds the run and puts it back, or ends it with what they saw.
   if (run.writer.broken) return { kind: "fenced" };
@@ -68,6 +77,7 @@ const CANNOT_BE_STORED = problem("INTERNAL", "The reply could not be stored; the
 
 /** The database refuses what came of the run: it ends as failed, with its text alone. Running it again would cost it again. */
 function endAsInternal(run: Run, refused: unknown, deps: RunDependencies): Promise<Ended | null> {
+  if (refused instanceof DatabaseAwayError) throw refused;
   run.log.error({ err: refused }, "the end of a run was refused");
   const ending = endingOf(run, "failed", CANNOT_BE_STORED);
   const plain = { finishReason: null, usage: NO_USAGE, toolCalls: [], auditPatch: {} };

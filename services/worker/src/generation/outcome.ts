@@ -2,6 +2,7 @@ import { problem, type Problem, type ProviderErrorCode } from "@shiftwork/contra
 import { AssemblyInputError } from "@shiftwork/pipeline";
 import { ProviderError } from "@shiftwork/providers";
 import { RunAborted } from "./active-runs.ts";
+import { DatabaseAwayError } from "./while-database-is-away.ts";
 
 /** How a job ended. Every job ends in exactly one of these, decided here and nowhere else. */
 export type Outcome =
@@ -12,7 +13,7 @@ export type Outcome =
   | { readonly kind: "handed_back" }
   /** Given back to the line for a wait the provider asked for. */
   | { readonly kind: "told_to_wait"; readonly errorCode: ProviderErrorCode; readonly waitMs: number }
-  /** Somebody else ended or took the run; nothing was written. */
+  /** Somebody else ended or took the run, or the database is away: nothing was written, and what is still open is put back. */
   | { readonly kind: "fenced" }
   /** There was nothing to run: the queue delivers at least once. */
   | { readonly kind: "nothing_to_run" };
@@ -44,6 +45,7 @@ export class ToldToWait extends Error {
 /** Turns whatever stopped a run into its outcome. Unknown errors become INTERNAL and carry nothing of their text. */
 export function outcomeOf(error: unknown): Outcome {
   if (error instanceof RunAborted) return outcomeOfAbort(error);
+  if (error instanceof DatabaseAwayError) return { kind: "fenced" };
   if (error instanceof RunFailed) return { kind: "failed", error: error.problem };
   if (error instanceof ToldToWait) return { kind: "told_to_wait", errorCode: error.errorCode, waitMs: error.waitMs };
   if (error instanceof ProviderError) {

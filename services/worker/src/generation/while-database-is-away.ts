@@ -1,18 +1,22 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** How long a write is tried again; after that the run gives way and the sweep puts it back into the line. */
-const TRY_FOR_MS = 20_000;
-const PAUSE_MS = 250;
+/** Some 20 s. Counted, not timed: a process that was frozen for longer has its tries when it wakes. */
+const PATIENCE = { tries: 80, pauseMs: 250 };
+
+/** The database did not come back. The run gives way unended: the sweep, or another worker's reconciler, puts it back. */
+export class DatabaseAwayError extends Error {
+  override readonly name = "DatabaseAwayError";
+}
 
 /** Repeats a write while the connection is lost: a restart of the database must not cost a reply. Fences make it safe. */
-export async function whileDatabaseIsAway<T>(write: () => Promise<T>): Promise<T> {
-  const giveUpAt = performance.now() + TRY_FOR_MS;
-  for (;;) {
+export async function whileDatabaseIsAway<T>(write: () => Promise<T>, patience = PATIENCE): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
     try {
       return await write();
     } catch (error) {
-      if (!passes(error) || performance.now() > giveUpAt) throw error;
-      await delay(PAUSE_MS);
+      if (!passes(error)) throw error;
+      if (tries >= patience.tries) throw new DatabaseAwayError("the database is away", { cause: error });
+      await delay(patience.pauseMs);
     }
   }
 }
