@@ -43,6 +43,8 @@ export async function appendEvents(
 export interface LiveAppend extends Omit<EventsToAppend, "first"> {
   readonly fence: number;
   readonly afterSeq: number;
+  /** The transaction writes nothing else: its commit does not wait for the disk. Default false. */
+  readonly alone?: boolean;
 }
 
 /**
@@ -53,7 +55,8 @@ export interface LiveAppend extends Omit<EventsToAppend, "first"> {
  * finds them. Lock the chat first when the transaction also writes to it.
  */
 export async function appendEventsFenced(tx: Tx, append: LiveAppend): Promise<boolean> {
-  const { tenantId, generationId, fence, afterSeq, events } = append;
+  const { tenantId, generationId, fence, afterSeq, events, alone = false } = append;
+  // A crash empties the unlogged log however its commits were made; all the disk would be waited for is the row's lock.
   const { rows } = await sql<{ mine: boolean }>`
     with mine as (
       select from generations
@@ -66,7 +69,8 @@ export async function appendEventsFenced(tx: Tx, append: LiveAppend): Promise<bo
       from mine, jsonb_array_elements(${sql.val(events)}::jsonb) with ordinality as new (event, position)
       on conflict (tenant_id, generation_id, seq) do nothing
     )
-    select exists (select from mine) as mine, pg_notify(${EVENTS_CHANNEL}, ${generationId})
+    select exists (select from mine) as mine, pg_notify(${EVENTS_CHANNEL}, ${generationId}),
+      case when ${alone}::boolean then set_config('synchronous_commit', 'off', true) end
   `.execute(tx);
   return rows[0]?.mine ?? false;
 }

@@ -26,7 +26,8 @@ export function createLiveEvents(db: Db, claim: Claim): LiveEvents {
       const mine = await whileDatabaseIsAway(() =>
         withTenant(db, tenantId, async (tx) => {
           if (more?.touchesChat && !(await lockChat(tx, tenantId, chatId))) return false;
-          const written = await appendEventsFenced(tx, { tenantId, generationId, fence, afterSeq: lastSeq, events });
+          const append = { tenantId, generationId, fence, afterSeq: lastSeq, events, alone: more === undefined };
+          const written = await appendEventsFenced(tx, append);
           if (written) await more?.also(tx);
           return written;
         }),

@@ -236,6 +236,45 @@ describe("a run", () => {
     expect(await replies(chat)).toEqual([]);
   });
 
+  it("waits for the disk with what outlives a crash, and not with frames alone", async () => {
+    const fake = await fakeProvider({ script: { kind: "words", words: ["First", "second"], gated: true } });
+    const chat = await bench.chatWith(fake.baseUrl);
+    // Asked at the commit. By its source: the tests' own server never waits for the disk.
+    await bench.admin.client.begin(async (tx) => {
+      await tx`set local role none`;
+      await tx.unsafe(`
+        create table commits (seq int, type text, source text);
+        create function note_commit() returns trigger language plpgsql security definer as $$ begin
+          insert into commits select new.seq, new.type, source from pg_settings where name = 'synchronous_commit';
+          return null;
+        end $$;
+        create constraint trigger note_commit after insert on generation_events deferrable initially deferred
+        for each row when (new.tenant_id = '${chat.tenantId}') execute function note_commit();
+      `);
+    });
+    const id = await insertTestGeneration(bench.api.db, chat);
+    const call = await fake.received(0);
+    call.next();
+    await bench.eventsUntil(chat, id, (event) => event.type === "message.delta");
+    call.finish();
+    await bench.ended(chat, id);
+    const commits = await bench.admin.client.begin(async (tx) => {
+      await tx`set local role none`;
+      return tx<{ type: string; relaxed: boolean }[]>`
+        select type, source = 'session' as relaxed from commits order by seq
+      `;
+    });
+    expect(commits.map(({ type, relaxed }) => `${type} ${relaxed ? "at once" : "after the disk"}`)).toEqual([
+      "generation.queued after the disk",
+      "generation.started after the disk",
+      "context.prepared after the disk",
+      "message.delta after the disk",
+      "message.delta at once",
+      "usage.updated at once",
+      "generation.completed after the disk",
+    ]);
+  });
+
   it("leaves in its audit what the provider reported, and nothing when it reported nothing", async () => {
     const usage = { prompt_tokens: 21, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 16 } };
     const fake = await fakeProvider({
