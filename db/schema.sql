@@ -597,6 +597,7 @@ create table prompt_context_audits (
   constraint prompt_context_audits_pkey PRIMARY KEY (tenant_id, chat_id, slot)
 );
 CREATE INDEX prompt_context_audits_by_generation ON public.prompt_context_audits USING btree (tenant_id, generation_id);
+CREATE INDEX prompt_context_audits_prepared ON public.prompt_context_audits USING btree (tenant_id, generation_id) WHERE (slot = 'prepared'::text);
 alter table prompt_context_audits enable row level security;
 alter table prompt_context_audits force row level security;
 create policy admin_lists on prompt_context_audits for select to shiftwork_admin using (true);

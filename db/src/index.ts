@@ -128,6 +128,7 @@ export {
   type GenerationPage,
   type TenantGenerationRow,
 } from "./queries/generation-lists.ts";
+export { findOrphanedAudits, settleOrphanedAudit } from "./queries/orphaned-audits.ts";
 export {
   findChatAudit,
   prepareAudit,

@@ -110,6 +110,8 @@ export interface AuditEnding {
   readonly status: TerminalStatus;
   readonly errorCode: string | null;
   readonly auditPatch: AuditPatch;
+  /** Default: now. */
+  readonly finishedAt?: Date;
 }
 
 /**
@@ -129,7 +131,8 @@ export async function finishAudit(tx: Tx, ending: AuditEnding): Promise<void> {
   `.execute(tx);
   await sql`
     update prompt_context_audits set
-      slot = 'finished', status = ${ending.status}, error_code = ${ending.errorCode}, finished_at = now(),
+      slot = 'finished', status = ${ending.status}, error_code = ${ending.errorCode},
+      finished_at = coalesce(${ending.finishedAt ?? null}::timestamptz, now()),
       patch = patch || ${ending.auditPatch}::jsonb
     where tenant_id = ${ending.tenantId} and chat_id = ${ending.chatId}
       and slot = 'prepared' and generation_id = ${ending.generationId}

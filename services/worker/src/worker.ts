@@ -5,6 +5,7 @@ import {
   type LoadedPlugins,
   type Logger,
   type Loop,
+  type LoopOptions,
   type Queue,
   type QueueConsumer,
 } from "@shiftwork/platform";
@@ -15,6 +16,7 @@ import { createActiveRuns, type ActiveRuns } from "./generation/active-runs.ts";
 import type { RunDependencies } from "./generation/run-state.ts";
 import { expire, expireEverywhere } from "./maintenance/expire.ts";
 import { reconcile } from "./maintenance/reconcile.ts";
+import { settleAudits, settleAuditsEverywhere } from "./maintenance/settle-audits.ts";
 import { sweepRuns } from "./maintenance/sweep-runs.ts";
 import { createJobHandler } from "./queue/handle-job.ts";
 
@@ -34,8 +36,8 @@ export interface RunningWorker {
   stop(drainMs: number): Promise<void>;
 }
 
-const EXPIRE_INTERVAL_MS = 60_000;
-const EXPIRE_EVERYWHERE_INTERVAL_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 
 /** Wires the stations and starts them; opens nothing and closes only what it opened. */
 export async function startWorker(deps: WorkerDependencies): Promise<RunningWorker> {
@@ -97,7 +99,9 @@ function runDependencies(deps: WorkerDependencies, activeRuns: ActiveRuns): RunD
   };
 }
 
-type Loops = Readonly<Record<"sweep" | "dispatch" | "reconcile" | "expire" | "expireEverywhere", Loop>>;
+type Loops = Readonly<Record<"sweep" | "dispatch" | "reconcile" | keyof ReturnType<typeof createTidying>, Loop>>;
+
+type AsLeader = (work: () => Promise<boolean | void>) => () => Promise<boolean | void>;
 
 function createLoops(deps: WorkerDependencies, activeRuns: ActiveRuns, leader: Leader, dispatcher: Dispatcher): Loops {
   const { config, queue, logger } = deps;
@@ -105,7 +109,7 @@ function createLoops(deps: WorkerDependencies, activeRuns: ActiveRuns, leader: L
   const deadAfterMs = config.WORKER_DEAD_AFTER_MS;
   const onError = (name: string, error: unknown): void =>
     logger.warn({ err: error, loop: name }, "a loop's run failed");
-  const asLeader = (work: () => Promise<boolean | void>) => async () => ((await leader.leads()) ? work() : false);
+  const asLeader: AsLeader = (work) => async () => ((await leader.leads()) ? work() : false);
   return {
     sweep: createLoop({
       name: "sweep",
@@ -133,18 +137,21 @@ function createLoops(deps: WorkerDependencies, activeRuns: ActiveRuns, leader: L
       ),
       onError,
     }),
-    expire: createLoop({
-      name: "expire",
-      intervalMs: EXPIRE_INTERVAL_MS,
-      runOnce: asLeader(() => expire(db, config.EVENT_RETENTION_MS)),
-      onError,
-    }),
-    expireEverywhere: createLoop({
-      name: "expireEverywhere",
-      intervalMs: EXPIRE_EVERYWHERE_INTERVAL_MS,
-      runOnce: asLeader(() => expireEverywhere(db, config.EVENT_RETENTION_MS)),
-      onError,
-    }),
+    ...createTidying(deps, asLeader, onError),
+  };
+}
+
+/** Where something happened lately every minute, everywhere every hour: a tenant costs a transaction. */
+function createTidying(deps: WorkerDependencies, asLeader: AsLeader, onError: LoopOptions["onError"]) {
+  const { db } = deps.database;
+  const { EVENT_RETENTION_MS } = deps.config;
+  const tidying = (name: string, intervalMs: number, work: () => Promise<void>): Loop =>
+    createLoop({ name, intervalMs, runOnce: asLeader(work), onError });
+  return {
+    expire: tidying("expire", MINUTE_MS, () => expire(db, EVENT_RETENTION_MS)),
+    expireEverywhere: tidying("expireEverywhere", HOUR_MS, () => expireEverywhere(db, EVENT_RETENTION_MS)),
+    settleAudits: tidying("settleAudits", MINUTE_MS, () => settleAudits(db)),
+    settleAuditsEverywhere: tidying("settleAuditsEverywhere", HOUR_MS, () => settleAuditsEverywhere(db)),
   };
 }
 
