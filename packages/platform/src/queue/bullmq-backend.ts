@@ -35,7 +35,7 @@ export interface Producer {
 }
 
 /** The part of BullMQ's `Worker` that a consumer needs; the same on both stores. */
-export interface BullWorker extends Pick<Worker, "cancelJob" | "pause" | "close" | "waitUntilReady"> {
+export interface BullWorker extends Pick<Worker, "cancelJob" | "pause" | "resume" | "close" | "waitUntilReady"> {
   on(event: "error", listener: (error: Error) => void): unknown;
   on(event: "failed", listener: (job: unknown, error: Error) => void): unknown;
   on(event: "lockRenewalFailed", listener: (jobIds: string[]) => void): unknown;

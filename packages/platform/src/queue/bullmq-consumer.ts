@@ -17,6 +17,7 @@ export async function consumeJobs(
 ): Promise<QueueConsumer> {
   const lockDuration = options.lockDurationMs ?? LOCK_DURATION_MS;
   let takesJobs = true;
+  let closing = false;
   const processor: JobProcessor = async (job, token, signal) => {
     if (signal === undefined) throw new Error("BullMQ gave the processor no abort signal");
     // A fetch that was under way when the consumer was paused still brings its job: it goes back to the others.
@@ -45,8 +46,14 @@ export async function consumeJobs(
       takesJobs = false;
       return worker.pause(true);
     },
+    resume: async () => {
+      if (closing) return;
+      takesJobs = true;
+      await worker.resume();
+    },
     close: () => {
       takesJobs = false;
+      closing = true;
       return worker.close();
     },
   };

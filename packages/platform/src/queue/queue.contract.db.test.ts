@@ -178,6 +178,50 @@ describe.each(BACKENDS)("a queue $title", ({ kind, url }) => {
       expect(runs.map(jobId)).toEqual([jobId(warmUp)]);
     });
 
+    it("takes jobs again once it is resumed, while one of before the pause still runs", async () => {
+      const queue = open();
+      const [running, later] = [newJob(), newJob()];
+      const [started, again, finish] = [deferred(), deferred(), deferred()];
+      const consumer = await consume(queue, 2, async (job) => {
+        if (jobId(job) === jobId(later)) return again.resolve();
+        started.resolve();
+        await finish.promise;
+      });
+      await queue.add([running]);
+      await started.promise;
+      await consumer.pause();
+      await queue.add([later]);
+      await consumer.resume();
+      await again.promise;
+      expect(await queue.state(running)).toBe("active");
+      finish.resolve();
+    });
+
+    it("takes jobs again after a pause in which another consumer did the work, as often as it is paused", async () => {
+      const queue = open();
+      const { consumer, waitFor } = await record(queue);
+      for (let pauses = 0; pauses < 3; pauses += 1) {
+        await consumer.pause();
+        await queue.add([newJob()]);
+        await collect(queue, 1);
+        await consumer.resume();
+        await queue.add([newJob()]);
+        await waitFor(pauses + 1);
+      }
+    });
+
+    it("takes nothing when it is resumed after it was closed", async () => {
+      const queue = open();
+      const { consumer, runs } = await record(queue);
+      await consumer.pause();
+      await consumer.close();
+      await consumer.resume();
+      const job = newJob();
+      await queue.add([job]);
+      expect((await collect(queue, 1)).map(jobId)).toEqual([jobId(job)]);
+      expect(runs).toEqual([]);
+    });
+
     it("waits for running jobs when it is closed, also when asked twice", async () => {
       const queue = open();
       const job = newJob();

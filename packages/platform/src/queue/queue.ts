@@ -38,6 +38,8 @@ export interface QueueConsumer {
   cancel(job: Pick<GenerationJob, "generationId" | "epoch">, reason: string): boolean;
   /** Takes no new job; running ones go on. */
   pause(): Promise<void>;
+  /** Takes jobs again, also while some of before the pause still run. Does nothing once it is closed. */
+  resume(): Promise<void>;
   /** Resolves when every running job has ended. Safe twice. */
   close(): Promise<void>;
 }
