@@ -161,6 +161,7 @@ describe("a worker process", () => {
     call.finish();
     frozen.child.kill("SIGCONT");
     await frozen.logged("generation done");
+    await frozen.logged("event loop blocked; no new jobs are taken");
     expect(frozen.lines).toContainEqual(expect.objectContaining({ msg: "generation done", outcome: "fenced" }));
     expect(await events.read(chat.tenantId, id, 0, 1_000)).toEqual(before);
     expect(await replies(chat)).toMatchObject([{ content: "The whole reply." }]);

@@ -18,6 +18,9 @@ export const WorkerConfig = z.object({
   LOG_CONTENT: flag().default(false).describe("Also log texts of messages, where an error holds some"),
   HEARTBEAT_MS: milliseconds.default(1_000).describe("Sign of life, and sweep for cancels"),
   WORKER_DEAD_AFTER_MS: milliseconds.default(6_000).describe("A worker silent for this long is dead"),
+  EVENT_LOOP_LAG_LIMIT_MS: milliseconds
+    .default(500)
+    .describe("A process blocked for longer takes no new jobs until twice this time has passed without a block"),
   LEASE_MS: milliseconds.default(3_000).describe("A leader that does not renew for this long has lost the lead"),
   DISPATCH_INTERVAL_MS: milliseconds.default(500).describe("Looks for work even when no signal came"),
   RECONCILE_INTERVAL_MS: milliseconds.default(1_000),

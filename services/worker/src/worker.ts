@@ -19,6 +19,7 @@ import { reconcile } from "./maintenance/reconcile.ts";
 import { settleAudits, settleAuditsEverywhere } from "./maintenance/settle-audits.ts";
 import { sweepRuns } from "./maintenance/sweep-runs.ts";
 import { createJobHandler } from "./queue/handle-job.ts";
+import { pauseWhileBlocked, type BlockGuard } from "./queue/pause-while-blocked.ts";
 
 export interface WorkerDependencies {
   readonly database: Database;
@@ -59,6 +60,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<RunningWork
     concurrency: config.WORKER_CONCURRENCY,
     onError: (error) => logger.warn({ err: error }, "queue error"),
   });
+  const guard = pauseWhileBlocked({ consumer, limitMs: config.EVENT_LOOP_LAG_LIMIT_MS, logger });
   for (const loop of Object.values(loops)) loop.start();
   logger.info(
     { workerId: encodeId("worker", row.id), slots: row.slots, queue: queue.backend, plugins: deps.plugins.list },
@@ -68,7 +70,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<RunningWork
   let stopping: Promise<void> | null = null;
   return {
     stop(drainMs) {
-      stopping ??= stop({ deps, activeRuns, leader, loops, listeners, consumer }, drainMs);
+      stopping ??= stop({ deps, activeRuns, leader, loops, listeners, consumer, guard }, drainMs);
       return stopping;
     },
   };
@@ -184,10 +186,12 @@ interface Parts {
   readonly loops: Loops;
   readonly listeners: () => Promise<void>;
   readonly consumer: QueueConsumer;
+  readonly guard: BlockGuard;
 }
 
 async function stop(parts: Parts, drainMs: number): Promise<void> {
-  const { deps, activeRuns, leader, loops, listeners, consumer } = parts;
+  const { deps, activeRuns, leader, loops, listeners, consumer, guard } = parts;
+  guard.stop();
   // Somebody else leads and takes the line over at once; this worker only ends what it runs.
   const { sweep, ...led } = loops;
   await Promise.all(Object.values(led).map((loop) => loop.stop()));
