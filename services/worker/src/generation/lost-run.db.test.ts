@@ -1,0 +1,109 @@
+import {
+  claimGeneration,
+  endGeneration,
+  findRunsOfWorker,
+  keepGenerationSummary,
+  newId,
+  NO_USAGE,
+  recordContext,
+  recordFirstToken,
+  requeueRun,
+  withTenant,
+  type Claim,
+  type Tx,
+} from "@shiftwork/db";
+import { insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { takeOver } from "../maintenance/take-over.ts";
+import { openBench, type Bench } from "../testing/worker-under-test.ts";
+import { createLiveEvents } from "./live-events.ts";
+
+let bench: Bench;
+let chat: TestChat;
+
+beforeAll(async () => {
+  bench = await openBench(inject("databaseUrl"), inject("redisUrl"));
+  chat = await bench.chatWith("http://127.0.0.1:1");
+});
+
+afterAll(() => bench.close());
+
+const asWorker = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => withTenant(bench.worker.db, chat.tenantId, work);
+
+async function claimAs(workerId: string, generationId: string, epoch: number): Promise<Claim> {
+  const claim = await asWorker((tx) => claimGeneration(tx, { tenantId: chat.tenantId, generationId, epoch }, workerId));
+  if (claim === null) throw new Error("it could not be claimed");
+  return claim;
+}
+
+/** Every row a run writes to. */
+const TABLES = [
+  "generations",
+  "generation_attempts",
+  "generation_events",
+  "generation_summaries",
+  "prompt_context_audits",
+  "messages",
+  "chats",
+] as const;
+const everything = () =>
+  asWorker((tx) =>
+    Promise.all(
+      TABLES.map((table) => tx.selectFrom(table).selectAll().where("tenant_id", "=", chat.tenantId).execute()),
+    ),
+  );
+
+const word = { type: "message.delta", data: { delta: "late", index: 0 } } as const;
+const context = {
+  contextLimit: 1,
+  reservedForReply: 1,
+  promptTokens: 1,
+  tokenizer: { profile: "late", approximate: true },
+  counts: { included: 1, excluded: 0, summarised: 0, truncated: 0 },
+  assemblyHash: "late",
+};
+
+/** All a run ever writes, each as the first thing its worker does when it wakes. */
+const WRITES = {
+  "a frame": (lost: Claim) => createLiveEvents(bench.worker.db, lost).append([word]),
+  "an audit, with its events": (lost: Claim) =>
+    createLiveEvents(bench.worker.db, lost).append([word], {
+      touchesChat: true,
+      also: () => Promise.reject(new Error("the audit would be written")),
+    }),
+  "what is known of its context": (lost: Claim) => asWorker((tx) => recordContext(tx, lost, { context, stages: [] })),
+  "its first token": (lost: Claim) => asWorker((tx) => recordFirstToken(tx, lost, new Date(0))),
+  "its summary": (lost: Claim) => asWorker((tx) => keepGenerationSummary(tx, lost, { sourceHash: "00", text: "late" })),
+  "that it goes back into the line": (lost: Claim) =>
+    asWorker((tx) => requeueRun(tx, lost, { reason: "SHUTTING_DOWN", streamed: true })),
+  "its end": (lost: Claim) =>
+    asWorker((tx) =>
+      endGeneration(tx, {
+        ...lost,
+        expected: { status: "running", fence: lost.fence },
+        status: "completed",
+        error: null,
+        finishReason: "stop",
+        usage: NO_USAGE,
+        text: "late",
+        toolCalls: [],
+        firstTokenAt: null,
+        context,
+        stages: [],
+        anchorMessageId: null,
+        auditPatch: {},
+      }),
+    ),
+} as const;
+
+it("a run that was taken away while its worker slept, and runs elsewhere, writes nothing before the sweep finds it", async () => {
+  const [sleeper, successor] = [newId(), newId()];
+  const lost = await claimAs(sleeper, await insertTestGeneration(bench.api.db, chat), 0);
+  for (const run of await findRunsOfWorker(bench.worker.db, sleeper)) await asWorker((tx) => takeOver(tx, run));
+  await claimAs(successor, lost.generationId, 1);
+  const before = await everything();
+  for (const [what, write] of Object.entries(WRITES)) {
+    await write(lost);
+    expect(await everything(), what).toEqual(before);
+  }
+});
