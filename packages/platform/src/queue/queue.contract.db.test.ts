@@ -178,14 +178,14 @@ describe.each(BACKENDS)("a queue $title", ({ kind, url }) => {
       expect(runs.map(jobId)).toEqual([jobId(warmUp)]);
     });
 
-    it("takes jobs again once it is resumed, while one of before the pause still runs", async () => {
+    it("takes jobs again once it is resumed, while one of before the pause still runs", async ({ signal }) => {
       const queue = open();
       const [running, later] = [newJob(), newJob()];
       const [started, again, finish] = [deferred(), deferred(), deferred()];
       const consumer = await consume(queue, 2, async (job) => {
         if (jobId(job) === jobId(later)) return again.resolve();
         started.resolve();
-        await finish.promise;
+        await Promise.race([finish.promise, aborted(signal)]);
       });
       await queue.add([running]);
       await started.promise;
