@@ -41,8 +41,8 @@ beforeEach(async () => {
   return () => queue.close();
 });
 
-const newDispatcher = (windowRatio = 1): Dispatcher =>
-  createDispatcher({ db: bench.worker.db, queue, windowRatio, deadAfterMs: 60_000, lookAroundMs: 60_000 });
+const newDispatcher = (windowRatio = 1, into: Queue = queue): Dispatcher =>
+  createDispatcher({ db: bench.worker.db, queue: into, windowRatio, deadAfterMs: 60_000, lookAroundMs: 60_000 });
 
 async function workers(slots: number): Promise<string> {
   const id = newId();
@@ -142,6 +142,25 @@ describe("a pass", () => {
     dispatcher.notice(null);
     await dispatcher.runOnce();
     expect(await dispatched()).toEqual([first, id, unseen]);
+  });
+
+  it("serves who comes while the last of their tenant's line is on its way into the queue", async () => {
+    const busy = await tenant();
+    await workers(8);
+    const ids = [await one(busy)];
+    dispatcher = newDispatcher(1, {
+      ...queue,
+      async add(jobs) {
+        await queue.add(jobs);
+        if (ids.length > 1) return;
+        ids.push(await one(busy));
+        dispatcher.notice(busy.tenantId);
+      },
+    });
+    await dispatcher.runOnce();
+    expect(await dispatched()).toEqual(ids.slice(0, 1));
+    await dispatcher.runOnce();
+    expect(await dispatched()).toEqual(ids);
   });
 
   it("keeps a tenant's hard cap always, and its soft cap while another waits", async () => {

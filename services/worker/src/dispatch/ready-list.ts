@@ -56,13 +56,13 @@ export function createReadyList(lookAroundMs: number): ReadyList {
   return {
     notice(tenantId) {
       if (tenantId === null) lookAroundAtMs = 0;
-      // Of a tenant in the list it is known already that somebody waits.
-      else if (!ready.has(tenantId)) noticed.add(tenantId);
+      else noticed.add(tenantId);
     },
     async refresh(db) {
       if (performance.now() >= lookAroundAtMs) return lookAround(db);
-      // What is noticed while the question is under way waits for the next refresh.
-      const asked = [...noticed];
+      // Of a tenant in the list it is known already that somebody waits; one that is dropped later in this pass may get a
+      // new line meanwhile. What is noticed from here on waits for the next refresh.
+      const asked = [...noticed].filter((tenantId) => !ready.has(tenantId));
       noticed.clear();
       if (asked.length === 0) return;
       enter(await findReadyAmong(db, asked));
