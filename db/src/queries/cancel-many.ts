@@ -21,7 +21,7 @@ export async function requestCancels(
   reason: string | null,
 ): Promise<ManyCancelled> {
   await lockChatsOf(tx, tenantId, ids);
-  const { rows } = await sql<{ id: string; status: "running" | "cancelled"; epoch: number; chatId: string | null }>`
+  const { rows } = await sql<Cancelled>`
     update generations set
       cancel_requested_at = now(),
       cancel_reason = ${reason},
@@ -29,14 +29,37 @@ export async function requestCancels(
       finished_at = case when status = 'queued' then now() end
     where tenant_id = ${tenantId} and id = any(${[...ids]}::uuid[])
       and status in ('queued', 'running') and cancel_requested_at is null
-    returning id, status, epoch, chat_id as "chatId"
+    returning id, status, epoch, chat_id as "chatId", blocked_by as "blockedBy"
   `.execute(tx);
   const running = rows.filter((row) => row.status === "running").map((row) => row.id);
   await sql`select pg_notify(${CANCEL_CHANNEL}, id) from unnest(${running}::text[]) as told (id)`.execute(tx);
-  // The last one first: who waits behind several of them is handed up from one to the next.
-  const ended = rows.filter((row) => row.status === "cancelled").sort((left, right) => (left.id < right.id ? 1 : -1));
+  const ended = lastFirst(rows.filter((row) => row.status === "cancelled"));
   for (const { id, chatId } of ended) await endQueued(tx, { tenantId, generationId: id, chatId });
   return { ended: ended.map(({ id, epoch }) => ({ generationId: id, epoch })), signalled: running.length };
+}
+
+interface Cancelled {
+  readonly id: string;
+  readonly status: "running" | "cancelled";
+  readonly epoch: number;
+  readonly chatId: string | null;
+  readonly blockedBy: string | null;
+}
+
+/**
+ * Each before the one it waits for, so that who waits behind several of them is handed up from one to the next. By the
+ * line, not by the ids: those are given out by the clocks of several machines.
+ */
+function lastFirst(ended: readonly Cancelled[]): readonly Cancelled[] {
+  const byId = new Map(ended.map((row) => [row.id, row]));
+  const placeOf = ({ blockedBy }: Cancelled): number => {
+    const before = blockedBy === null ? undefined : byId.get(blockedBy);
+    return before === undefined ? 0 : 1 + placeOf(before);
+  };
+  return ended
+    .map((row) => ({ row, place: placeOf(row) }))
+    .sort((left, right) => right.place - left.place)
+    .map(({ row }) => row);
 }
 
 /** Chats before generations, and always in one order: two batches must not wait for each other. */

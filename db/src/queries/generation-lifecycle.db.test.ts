@@ -11,6 +11,7 @@ import {
   type TestDatabase,
 } from "../testing/index.ts";
 import { withTenant, type Tx } from "../transaction.ts";
+import { requestCancels } from "./cancel-many.ts";
 import { deleteChat } from "./chats.ts";
 import { appendEventsFenced, deleteExpiredEvents, readEvents, readStreamedText } from "./generation-events.ts";
 import { loadAssemblyInput } from "./generation-inputs.ts";
@@ -266,6 +267,25 @@ describe("a cancel", () => {
     expect(await cancel()).toMatchObject({ outcome: "cancelled" });
     expect(await cancel()).toMatchObject({ outcome: "already", status: "cancelled" });
     expect(await eventTypes(id)).toEqual(["generation.queued", "generation.cancelled"]);
+  });
+
+  it("of many of one line hands up who waits behind them, whatever the clocks that gave out the ids said", async () => {
+    const head = await claimNew();
+    const [earlierId, laterId] = [uuidv7(), uuidv7()];
+    const wait = (id: string, blockedBy: string) =>
+      insertTestGeneration(api.db, chat, 60_000, {
+        id,
+        blockedBy,
+        inputMessageId: null,
+        pendingMessage: { content: id, name: null },
+      });
+    await wait(laterId, head.generationId);
+    await wait(earlierId, laterId);
+    const last = await wait(uuidv7(), earlierId);
+    await withTenant(api.db, chat.tenantId, (tx) => requestCancels(tx, chat.tenantId, [earlierId, laterId], null));
+    expect(await generation(last)).toMatchObject({ status: "queued", blockedBy: head.generationId });
+    await asWorker((tx) => endGeneration(tx, ending(head, "completed", "Done.")));
+    expect(await generation(last)).toMatchObject({ blockedBy: null, inputMessageId: expect.any(String) });
   });
 
   it("accepted before the end wins over completion, and keeps what was streamed", async () => {

@@ -67,6 +67,7 @@ export async function insertTestGeneration(
   part: Partial<
     Pick<
       NewGeneration,
+      | "id"
       | "action"
       | "strategy"
       | "inputMessageId"
@@ -80,7 +81,7 @@ export async function insertTestGeneration(
     readonly request?: Partial<GenerationRequest>;
   } = {},
 ): Promise<string> {
-  const id = uuidv7();
+  const { id = uuidv7() } = part;
   await withTenant(db, chat.tenantId, (tx) =>
     insertGeneration(tx, chat.tenantId, {
       id,
