@@ -91,24 +91,35 @@ export interface GenerationRow {
   readonly requestId: string | null;
 }
 
-/** The chat's active generation, and the message it answers. */
-export type ActiveGeneration = Pick<GenerationRow, "id" | "status" | "inputMessageId">;
-
 /** The chat's generation that is running or next to run, if any. Decide under the chat row's lock. */
-export async function findActiveGeneration(tx: Tx, tenantId: string, chatId: string): Promise<ActiveGeneration | null> {
-  const row = await tx
-    .selectFrom("generations")
-    .select(["id", "status", "input_message_id as inputMessageId"])
-    .where("tenant_id", "=", tenantId)
-    .where("chat_id", "=", chatId)
-    .where("status", "in", ["queued", "running"])
-    .where("blocked_by", "is", null)
+export async function findActiveGeneration(tx: Tx, tenantId: string, chatId: string): Promise<GenerationInLine | null> {
+  const row = await selectInLine(tx, tenantId, chatId).where("blocked_by", "is", null).executeTakeFirst();
+  return row ?? null;
+}
+
+/** One that answers this message, running or waiting for whichever turn. Decide under the chat row's lock. */
+export async function findActiveAnswering(
+  tx: Tx,
+  tenantId: string,
+  message: { readonly id: string; readonly chatId: string },
+): Promise<GenerationInLine | null> {
+  const row = await selectInLine(tx, tenantId, message.chatId)
+    .where("input_message_id", "=", message.id)
     .executeTakeFirst();
   return row ?? null;
 }
 
 /** A generation of a chat's line. */
 export type GenerationInLine = Pick<GenerationRow, "id" | "status">;
+
+function selectInLine(tx: Tx, tenantId: string, chatId: string) {
+  return tx
+    .selectFrom("generations")
+    .select(["id", "status"])
+    .where("tenant_id", "=", tenantId)
+    .where("chat_id", "=", chatId)
+    .where("status", "in", ["queued", "running"]);
+}
 
 /** As `findActiveGeneration`, with those that wait for it, each behind the one it waits for. */
 export async function findActiveChain(tx: Tx, tenantId: string, chatId: string): Promise<readonly GenerationInLine[]> {

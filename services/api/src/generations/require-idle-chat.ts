@@ -1,5 +1,5 @@
 import { encodeId } from "@shiftwork/contracts";
-import { findActiveGeneration, type GenerationInLine, type Tx } from "@shiftwork/db";
+import { findActiveAnswering, findActiveGeneration, type GenerationInLine, type Tx } from "@shiftwork/db";
 import { HttpProblem } from "../errors.ts";
 
 /**
@@ -11,14 +11,14 @@ export async function requireIdleChat(tx: Tx, tenantId: string, chatId: string):
   if (active) throw chatBusy(active);
 }
 
-/** As `requireIdleChat`, but only when this message is the one being answered. */
+/** As `requireIdleChat`, but only when this message is being answered, or will be by a turn that waits. */
 export async function requireNotBeingAnswered(
   tx: Tx,
   tenantId: string,
   message: { readonly id: string; readonly chatId: string },
 ): Promise<void> {
-  const active = await findActiveGeneration(tx, tenantId, message.chatId);
-  if (active?.inputMessageId === message.id) throw chatBusy(active);
+  const active = await findActiveAnswering(tx, tenantId, message);
+  if (active) throw chatBusy(active);
 }
 
 export function chatBusy({ id, status }: GenerationInLine): HttpProblem {

@@ -330,6 +330,21 @@ describe("while a generation of the chat is active", () => {
     },
   );
 
+  test("what a waiting turn is going to answer is not hidden", async () => {
+    const { id: answered, inputMessageId } = (await post(`/chats/${chat}/generations`, { message: "Hi" })).body;
+    await endRun(api, await claimRun(api, tenant, answered), "completed", "Hello");
+    const reply = itemsOf(await get(`/chats/${chat}/messages`))[1]?.id;
+    const { id: active } = (await post(`/chats/${chat}/generations`, { message: "And?" })).body;
+    const run = await claimRun(api, tenant, active);
+    const another = { action: "regenerate", targetMessageId: reply, onBusy: "supersede" };
+    const { id } = (await post(`/chats/${chat}/generations`, another)).body;
+    const busy = { status: 409, body: { code: "CHAT_BUSY", params: { generationId: id, status: "queued" } } };
+    expect(await patch(String(inputMessageId), { hidden: true })).toMatchObject(busy);
+    await endRun(api, run, "completed", "");
+    await post(`/generations/${id}/cancel`);
+    expect((await patch(String(inputMessageId), { hidden: true })).status).toBe(200);
+  });
+
   test("no other variant is chosen", async () => {
     const { half } = await twoReplies();
     const { id } = (await post(`/chats/${chat}/generations`, { message: "And?" })).body;
