@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { HttpProblem, problemDetails } from "../errors.ts";
+import { GenerationEnded } from "../generations/ended-problem.ts";
 import { traceIdOf } from "./request-identity.ts";
 import { translateError } from "./translate-error.ts";
 
@@ -7,7 +8,9 @@ import { translateError } from "./translate-error.ts";
 export function addProblemResponses(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => {
     const problem = translateError(error);
-    if (problem.status >= 500) request.log.error({ err: error, errorCode: problem.code }, "request failed");
+    if (problem.status >= 500 && !(problem instanceof GenerationEnded)) {
+      request.log.error({ err: error, errorCode: problem.code }, "request failed");
+    }
     return sendProblem(request, reply, problem);
   });
   app.setNotFoundHandler((request, reply) =>

@@ -3,12 +3,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 
 import { claimRun, emit, endRun } from "../../testing/act-as-worker.ts";
 import { openApi, type ApiUnderTest, type TestTenant } from "../../testing/api-under-test.ts";
 
+const lines: string[] = [];
 let api: ApiUnderTest;
 let tenant: TestTenant;
 let chat: string;
 
 beforeAll(async () => {
-  api = await openApi(inject("databaseUrl"));
+  api = await openApi(inject("databaseUrl"), { onLogLine: (line) => lines.push(line) });
   tenant = await api.newTenant();
 });
 afterAll(() => api.close());
@@ -59,6 +60,8 @@ describe("Prefer: wait", () => {
       body: { code: "PROVIDER_TIMEOUT", retryable: true, params: { generationId: id, messageId: expect.any(String) } },
     });
     expect((await answer).headers["location"]).toBe(`/api/v2/generations/${id}`);
+    // The request itself went well: who ran the generation has logged what became of it.
+    expect(lines.map((line) => JSON.parse(line)).filter(({ level }) => level === "error")).toEqual([]);
   });
 
   test("answers 409 GENERATION_CANCELLED when it was cancelled", async () => {
