@@ -173,7 +173,10 @@ export const GenerationObject = z.object({
   deadlineAt: Timestamp,
   queue: z.object({
     name: z.string(),
-    /** `null` = not known. */
+    /**
+     * Place in the tenant's line, 1 = next, 1,000 = there or further back; `null` = it does not stand in the line, or nobody
+     * counted: only reading a single generation does.
+     */
     position: z.number().int().nullable(),
     waitMs: z.number(),
     attempt: z.number().int(),

@@ -2,6 +2,7 @@ import { encodeId, type GenerationObject, type IdKind } from "@shiftwork/contrac
 import {
   findAuditedEverywhere,
   findAuditedGenerations,
+  readQueuePosition,
   type Db,
   type GenerationRow,
   type TenantGenerationRow,
@@ -16,6 +17,13 @@ export async function readGenerationObject(tx: Tx, caller: Caller, id: string): 
   const row = await visibleGeneration(tx, caller, id);
   const [object] = await generationObjects(tx, caller.tenantId, [row]);
   return object ?? generationObject(row, false);
+}
+
+/** As `readGenerationObject`, with its place in the tenant's line, which has to be counted. */
+export async function readGenerationInLine(tx: Tx, caller: Caller, id: string): Promise<GenerationObject> {
+  const object = await readGenerationObject(tx, caller, id);
+  if (object.status !== "queued") return object;
+  return { ...object, queue: { ...object.queue, position: await readQueuePosition(tx, caller.tenantId, id) } };
 }
 
 /** As `readGenerationObject`, for rows that were read already. */

@@ -37,6 +37,18 @@ describe("accept", () => {
     ]);
   });
 
+  test("a queued one tells its place in the tenant's line, which one that waits for another of its chat has not", async () => {
+    const { key } = await api.newTenant();
+    const call = (path: string, body?: unknown) =>
+      api.call(body === undefined ? "GET" : "POST", `/api/v2${path}`, { key, body });
+    const send = async (to: string, more = {}) =>
+      (await call(`/chats/${to}/generations`, { message: "Hi", onBusy: "queue", ...more })).body.id;
+    const [one, other] = [(await call("/chats", {})).body.id, (await call("/chats", {})).body.id];
+    const ids = [await send(one), await send(one), await send(other, { priority: 1 })];
+    const read = await Promise.all(ids.map((id) => call(`/generations/${id}`)));
+    expect(read.map(({ body }) => body["queue"])).toMatchObject([{ position: 2 }, { position: null }, { position: 1 }]);
+  });
+
   test("a long metadata value is stored and given back, and cannot be filtered by", async () => {
     const metadata = { note: randomBytes(10_000).toString("hex"), ticket: "7" };
     const { status, body } = await generate({ message: "x", metadata });

@@ -1,7 +1,7 @@
 import { GenerationObject, GenerationWaitQuery } from "@shiftwork/contracts";
 import { withTenant } from "@shiftwork/db";
 import { waitForEnd } from "../../events/wait-for-end.ts";
-import { readGenerationObject } from "../../generations/generation-object.ts";
+import { readGenerationInLine } from "../../generations/generation-object.ts";
 import { endpoint, ok } from "../endpoint.ts";
 import { pathId } from "../ids.ts";
 import { visibleGeneration } from "../visible.ts";
@@ -24,6 +24,6 @@ export const readGeneration = endpoint({
       await withTenant(deps.db, tenantId, (tx) => visibleGeneration(tx, caller, id));
       await waitForEnd(deps, { tenantId, generationId: id, waitMs: query.wait * 1_000, reply });
     }
-    return ok(await withTenant(deps.db, tenantId, (tx) => readGenerationObject(tx, caller, id)));
+    return ok(await withTenant(deps.db, tenantId, (tx) => readGenerationInLine(tx, caller, id)));
   },
 });
