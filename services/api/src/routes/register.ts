@@ -10,7 +10,7 @@ import { z } from "zod";
 import type { ApiDependencies } from "../api-dependencies.ts";
 import type { Authenticate } from "../auth/authenticate.ts";
 import { requireOneOf, type Caller } from "../auth/caller.ts";
-import { HTTP_STATUS, HttpProblem } from "../errors.ts";
+import { fieldProblem, HTTP_STATUS, HttpProblem } from "../errors.ts";
 import { validatorCompiler } from "../plugins/validation.ts";
 import { ENDPOINTS } from "./index.ts";
 import { STREAMED, type Endpoint } from "./endpoint.ts";
@@ -81,11 +81,24 @@ async function answer(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { query, body } = request;
+  if (!readsBody(endpoint)) requireNoFields(body);
   const params = request.params as { readonly [name: string]: string };
   const result = await endpoint.handle(deps, { caller: request.caller ?? NOBODY, params, query, body, request, reply });
   if (result === STREAMED) return reply;
   reply.code(result.status).headers({ ...result.headers });
   return result.body === null ? reply.send() : reply.type(JSON_TYPE).send(result.body);
+}
+
+function readsBody({ body, form }: Endpoint): boolean {
+  return body !== undefined || form !== undefined;
+}
+
+/** What is sent and not read would pass as done. */
+function requireNoFields(body: unknown): void {
+  const [field] = Object.keys(body ?? {});
+  if (field === undefined) return;
+  const pointer = `/${field.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  throw fieldProblem("VALIDATION_FAILED", pointer, "This takes no body.", "Leave it out.", "unknown_field");
 }
 
 /** A form sent to a route that reads none would pass as an absent body, and the reverse as an absent form. */
@@ -157,7 +170,6 @@ function successes(endpoint: Endpoint): Record<number, unknown> {
 
 /** What an endpoint may answer because of its kind; its own list names only what it decides itself. */
 function impliedErrors(endpoint: Endpoint): readonly ErrorCode[] {
-  const readsBody = endpoint.body !== undefined || endpoint.form !== undefined;
   const makes = endpoint.errors.includes("IDEMPOTENCY_KEY_REUSED");
   return [
     "VALIDATION_FAILED",
@@ -165,7 +177,7 @@ function impliedErrors(endpoint: Endpoint): readonly ErrorCode[] {
     "INTERNAL",
     "SERVICE_UNAVAILABLE",
     ...(endpoint.scope === "public" ? [] : (["UNAUTHENTICATED", "INSUFFICIENT_SCOPE"] as const)),
-    ...(readsBody ? (["INVALID_JSON", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const) : []),
+    ...(readsBody(endpoint) ? (["INVALID_JSON", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const) : []),
     ...(makes ? (["IDEMPOTENCY_IN_PROGRESS"] as const) : []),
     ...(endpoint.waits ? GENERATION_ERROR_CODES : []),
   ];

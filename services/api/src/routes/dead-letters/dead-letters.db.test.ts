@@ -60,6 +60,15 @@ test("a retry by the ordinary route takes it off the list too", async () => {
   expect((await get(`/dead-letters/${id}`)).body).toMatchObject({ state: "retried" });
 });
 
+test("a retry takes no mode: a field it would not heed is refused", async () => {
+  const id = await failedTurn(api, tenant, "a");
+  expect(await post(`/dead-letters/${id}/retry`, { mode: "replay" })).toMatchObject({
+    status: 400,
+    body: { code: "VALIDATION_FAILED", errors: [{ pointer: "/mode", code: "unknown_field" }] },
+  });
+  expect((await post(`/dead-letters/${id}/retry`, {})).status).toBe(202);
+});
+
 test("a retry that is refused leaves the letter open", async () => {
   const id = await failedTurn(api, tenant, "a");
   const { chatId } = (await get(`/generations/${id}`)).body;
