@@ -1,6 +1,7 @@
 import { Kysely } from "kysely";
 import { PostgresJSDialect, type PostgresJSDialectConfig } from "kysely-postgres-js";
 import postgres, { type Sql } from "postgres";
+import { ARRAY_TYPES } from "./array-types.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import type { Tables } from "./tables.ts";
 
@@ -65,7 +66,8 @@ function connect(options: DatabaseOptions, more: ConnectionOptions): Client {
   return postgres(options.url, {
     connect_timeout: 10,
     onnotice: () => {},
-    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+    types: { ...ARRAY_TYPES, bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+    fetch_types: false,
     connection: {
       role: options.role,
       application_name: options.applicationName,
