@@ -27,6 +27,18 @@ function start(call: Partial<StreamCall> & { readonly baseUrl: string }, subject
 }
 
 describe("time-outs", () => {
+  it("blames no provider for a silence that was this process's own: what has arrived meanwhile is read first", async () => {
+    const server = await fake({ kind: "words", words: WORDS, gated: true });
+    const { outcome } = start({ baseUrl: server.baseUrl, idleTimeoutMs: 150 });
+    const request = await server.received(0);
+    request.finish();
+    // The answer is on its way when the process stands still for longer than the time-out, as when it is frozen.
+    const wakesAt = performance.now() + 600;
+    await new Promise((resolve) => setImmediate(resolve));
+    while (performance.now() < wakesAt);
+    expect(await outcome).toBe(WORDS.join(""));
+  });
+
   it("closes a silent connection after the idle time-out, in every phase", async () => {
     const replies = [
       { kind: "hang-before-headers" },
