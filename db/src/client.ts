@@ -9,7 +9,7 @@ import type { Tables } from "./tables.ts";
 const END_WITHIN = { timeout: 5 };
 
 /** A process that is frozen inside a transaction loses it, and with it the locks others wait for. */
-const FROZEN_AFTER_MS = 5_000;
+export const FROZEN_AFTER_MS = 5_000;
 
 /** The roles the services run as; none of them can bypass row-level security. */
 export type ServiceRole = "shiftwork_api" | "shiftwork_worker" | "shiftwork_admin" | "shiftwork_owner";

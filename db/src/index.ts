@@ -1,4 +1,11 @@
-export { assertRoleIsBound, openDatabase, type Database, type DatabaseOptions, type ServiceRole } from "./client.ts";
+export {
+  assertRoleIsBound,
+  FROZEN_AFTER_MS,
+  openDatabase,
+  type Database,
+  type DatabaseOptions,
+  type ServiceRole,
+} from "./client.ts";
 export { giveLeaseBack, takeLease } from "./queries/leases.ts";
 export { LATEST_MIGRATION, migrate } from "./migrate.ts";
 export { findApiKey, insertApiKey, type ApiKey, type NewApiKey } from "./queries/api-keys.ts";
@@ -58,6 +65,7 @@ export {
   type DispatchWindow,
   type WantedHead,
 } from "./queries/dispatch.ts";
+export { endFrozenSessions } from "./queries/frozen-sessions.ts";
 export { DISPATCHED_QUEUE, pauseQueue, readQueuePause, resumeQueue } from "./queries/queues.ts";
 export {
   countQueueByTenant,

@@ -1,6 +1,8 @@
+import { Socket } from "node:net";
 import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { openDatabase, type Database } from "./client.ts";
+import { endFrozenSessions } from "./queries/frozen-sessions.ts";
 import { openTestDatabase, type TestDatabase } from "./testing/index.ts";
 import { actAs, withTenant } from "./transaction.ts";
 
@@ -82,5 +84,62 @@ describe("a pool whose connections are lost", () => {
     expect(order).toEqual([1, 1, 2, 1, 3, 1]);
     await database.close();
     await expect(withTenant(database.db, MINE, async () => {})).rejects.toMatchObject({ code: "CONNECTION_ENDED" });
+  });
+});
+
+/** From the statement that holds the marker on, its connection says nothing more, as when its process is frozen. */
+function freezeBehind(marker: string): void {
+  const write = Socket.prototype.write;
+  const frozen = new WeakSet<Socket>();
+  Socket.prototype.write = function (this: Socket, ...parts: unknown[]) {
+    if (frozen.has(this)) return true;
+    if (Buffer.from(parts[0] as Uint8Array).includes(marker)) frozen.add(this);
+    return Reflect.apply(write, this, parts) as boolean;
+  } as typeof write;
+  onTestFinished(() => {
+    Socket.prototype.write = write;
+  });
+}
+
+describe("a process that is frozen inside a transaction", () => {
+  const lock = sql`select pg_advisory_xact_lock(7)`;
+  let victim: Database;
+  let other: Database;
+
+  beforeEach(() => {
+    const open = (applicationName: string) =>
+      openDatabase({ url: test.url, role: "shiftwork_worker", maxConnections: 2, applicationName });
+    [victim, other] = [open("shiftwork-victim"), open("shiftwork-other")];
+    return () => Promise.all([victim.close(), other.close()]);
+  });
+
+  /** Resolves once the victim holds the lock and has said its last. */
+  function freezeAt(statement: typeof lock): Promise<void> {
+    freezeBehind("frozen here");
+    return new Promise((resolve) => {
+      victim.db
+        .transaction()
+        .execute(async (tx) => {
+          await lock.execute(tx);
+          resolve();
+          await statement.execute(tx);
+          await new Promise<never>(() => {});
+        })
+        .catch(() => {});
+    });
+  }
+  const takeLock = () => other.db.transaction().execute((tx) => lock.execute(tx));
+
+  it("loses its locks between two statements: the server ends an idle transaction", async () => {
+    await freezeAt(sql`select 'frozen here'`);
+    await takeLock();
+  });
+
+  it("loses its locks in the middle of a statement: who looks for such sessions ends them, and no others", async () => {
+    await freezeAt(sql`select ${1}::int as "frozen here"`);
+    expect(await endFrozenSessions(other.db, 60_000)).toBe(0);
+    await vi.waitFor(async () => expect(await endFrozenSessions(other.db, 200)).toBe(1), { timeout: 10_000 });
+    await takeLock();
+    expect(await endFrozenSessions(other.db, 0)).toBe(0);
   });
 });

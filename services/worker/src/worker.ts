@@ -1,5 +1,13 @@
 import { encodeId } from "@shiftwork/contracts";
-import { CANCEL_CHANNEL, DISPATCH_CHANNEL, removeWorker, type Database, type WorkerRow } from "@shiftwork/db";
+import {
+  CANCEL_CHANNEL,
+  DISPATCH_CHANNEL,
+  endFrozenSessions,
+  FROZEN_AFTER_MS,
+  removeWorker,
+  type Database,
+  type WorkerRow,
+} from "@shiftwork/db";
 import {
   createLoop,
   type LoadedPlugins,
@@ -101,7 +109,9 @@ function runDependencies(deps: WorkerDependencies, activeRuns: ActiveRuns): RunD
   };
 }
 
-type Loops = Readonly<Record<"sweep" | "dispatch" | "reconcile" | keyof ReturnType<typeof createTidying>, Loop>>;
+type Loops = Readonly<
+  Record<"sweep" | "dispatch" | "reconcile" | "endFrozen" | keyof ReturnType<typeof createTidying>, Loop>
+>;
 
 type AsLeader = (work: () => Promise<boolean | void>) => () => Promise<boolean | void>;
 
@@ -137,6 +147,16 @@ function createLoops(deps: WorkerDependencies, activeRuns: ActiveRuns, leader: L
           deadlineGraceMs: config.DEADLINE_GRACE_MS,
         }),
       ),
+      onError,
+    }),
+    // Apart from what it frees: a reconciler that waits for a frozen process's lock cannot end that process's session.
+    endFrozen: createLoop({
+      name: "endFrozen",
+      intervalMs: config.RECONCILE_INTERVAL_MS,
+      runOnce: asLeader(async () => {
+        const ended = await endFrozenSessions(db, FROZEN_AFTER_MS);
+        if (ended > 0) logger.warn({ ended }, "sessions of frozen processes ended");
+      }),
       onError,
     }),
     ...createTidying(deps, asLeader, onError),
