@@ -58,7 +58,7 @@ function objections(planted: Planted): readonly string[] {
     terminalEvents: [{ generationId: id, status: row.status }],
     preparedAudits: [],
   };
-  const run = { injected: [], deaths: planted.deaths ?? [], slowestStartMs: 0 };
+  const run = { injected: [], deaths: planted.deaths ?? [] };
   const evidence = collectEvidence({ followed: [followed], surprises: [] }, { ...rows, ...planted.rows?.(rows) }, run);
   return Object.entries(CHECKS).flatMap(([name, check]) => (check(evidence).violations.length > 0 ? [name] : []));
 }

@@ -10,8 +10,6 @@ export interface Evidence {
   readonly rows: Rows;
   readonly deaths: readonly string[];
   readonly surprises: readonly string[];
-  /** Longest a process took to become ready on this machine. */
-  readonly slowestStartMs: number;
   /** PostgreSQL crashed in this run: the live events are in an unlogged table, so readers may be told of gaps. */
   readonly eventsWereLost: boolean;
   /** `undefined` = there is no such row. */
@@ -24,7 +22,7 @@ export interface Evidence {
 export function collectEvidence(
   { followed, surprises }: Pick<Driven, "followed" | "surprises">,
   rows: Rows,
-  run: Pick<Evidence, "deaths" | "slowestStartMs"> & { readonly injected: readonly FaultName[] },
+  run: Pick<Evidence, "deaths"> & { readonly injected: readonly FaultName[] },
 ): Evidence {
   const byId = new Map(rows.generations.map((row) => [row.id, row]));
   const replies = groupBy(
@@ -37,7 +35,6 @@ export function collectEvidence(
     rows,
     surprises,
     deaths: run.deaths,
-    slowestStartMs: run.slowestStartMs,
     eventsWereLost: run.injected.includes("postgres-crashed"),
     rowOf: (turn) => byId.get(decodeId("generation", turn.id) ?? ""),
     repliesOf: (row) => replies.get(row.id) ?? [],
