@@ -24,6 +24,7 @@ export {
   type BulkProgress,
   type HeldBulkAction,
 } from "./queries/bulk-actions.ts";
+export { requestCancel, type CancelOutcome } from "./queries/cancel.ts";
 export { requestCancels, type ManyCancelled } from "./queries/cancel-many.ts";
 export {
   discardDeadLetters,
@@ -98,13 +99,12 @@ export {
   NO_USAGE,
   recordContext,
   recordFirstToken,
-  requeueRun,
   type Claim,
   type Ended,
   type Ending,
-  type Requeue,
   type Usage,
 } from "./queries/generation-lifecycle.ts";
+export { requeueRun, type Requeue } from "./queries/requeue-run.ts";
 export { dispatchAtOnce, giveRoomBack, publishRoom } from "./queries/dispatch-room.ts";
 export { appendUserMessage, attachPendingMessage } from "./queries/waiting-turns.ts";
 export { findGenerationSummary, keepGenerationSummary, type StoredSummary } from "./queries/generation-summaries.ts";
@@ -118,8 +118,6 @@ export {
   findGeneration,
   findGenerationContents,
   insertGeneration,
-  requestCancel,
-  type CancelOutcome,
   type GenerationContents,
   type GenerationInLine,
   type GenerationRow,

@@ -91,11 +91,11 @@ describe("a pool whose connections are lost", () => {
 function freezeBehind(marker: string): void {
   const write = Socket.prototype.write;
   const frozen = new WeakSet<Socket>();
-  Socket.prototype.write = function (this: Socket, ...parts: unknown[]) {
+  Socket.prototype.write = function (this: Socket, ...parts: unknown[]): boolean {
     if (frozen.has(this)) return true;
     if (Buffer.from(parts[0] as Uint8Array).includes(marker)) frozen.add(this);
     return Reflect.apply(write, this, parts) as boolean;
-  } as typeof write;
+  };
   onTestFinished(() => {
     Socket.prototype.write = write;
   });

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import type { Tx } from "../transaction.ts";
 import type { StoppedGeneration } from "./chats.ts";
-import { CANCEL_CHANNEL, endQueued } from "./generations.ts";
+import { endQueued } from "./cancel.ts";
+import { CANCEL_CHANNEL } from "./generations.ts";
 
 export interface ManyCancelled {
   /** Waited and are cancelled now. */

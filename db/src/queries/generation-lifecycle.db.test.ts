@@ -12,21 +12,16 @@ import {
 } from "../testing/index.ts";
 import { withTenant, type Tx } from "../transaction.ts";
 import { requestCancels } from "./cancel-many.ts";
+import { requestCancel } from "./cancel.ts";
 import { deleteChat } from "./chats.ts";
 import { appendEventsFenced, deleteExpiredEvents, readEvents, readStreamedText } from "./generation-events.ts";
 import { loadAssemblyInput } from "./generation-inputs.ts";
-import {
-  claimGeneration,
-  endGeneration,
-  NO_USAGE,
-  recordFirstToken,
-  requeueRun,
-  type Claim,
-} from "./generation-lifecycle.ts";
+import { claimGeneration, endGeneration, NO_USAGE, recordFirstToken, type Claim } from "./generation-lifecycle.ts";
 import { findGenerationSummary, keepGenerationSummary } from "./generation-summaries.ts";
-import { findGeneration, requestCancel } from "./generations.ts";
+import { findGeneration } from "./generations.ts";
 import { findPastDeadline, findRunsOfDeadWorkers } from "./held-runs.ts";
 import { findChatAudit, prepareAudit } from "./prompt-context-audits.ts";
+import { requeueRun } from "./requeue-run.ts";
 import { heartbeat } from "./workers.ts";
 
 let test: TestDatabase;

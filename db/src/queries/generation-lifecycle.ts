@@ -1,5 +1,5 @@
 import { errorFingerprint, type FailurePlace } from "@shiftwork/contracts";
-import type { NewEvent, Problem, ProviderErrorCode, TerminalStatus } from "@shiftwork/contracts";
+import type { NewEvent, Problem, TerminalStatus } from "@shiftwork/contracts";
 import type { ProviderRequest, StageReport, ToolCall } from "@shiftwork/pipeline";
 import { sql } from "kysely";
 import type { AuditPatch, GenerationContext, GenerationRequest } from "../tables.ts";
@@ -255,61 +255,4 @@ export interface HeldFence {
   readonly tenantId: string;
   readonly generationId: string;
   readonly fence: number;
-}
-
-/** Whose run it was is gone; its worker shuts down; or its provider said when to come back. */
-export type RequeueReason = "WORKER_LOST" | "SHUTTING_DOWN" | ProviderErrorCode;
-
-export interface Requeue {
-  readonly reason: RequeueReason;
-  /** Readers have seen something of the reply, which they are told to throw away. */
-  readonly streamed: boolean;
-  /** Not started again before, in milliseconds from now by the database's clock. Default: at once. */
-  readonly waitMs?: number | null;
-}
-
-/**
- * Puts a run back into the line under a new epoch; false = it ended, was taken, or a cancel was accepted meanwhile. Only a
- * lost worker costs an attempt; a provider's "wait" is counted apart.
- */
-export async function requeueRun(tx: Tx, run: HeldFence, requeue: Requeue): Promise<boolean> {
-  const { reason, streamed, waitMs = null } = requeue;
-  const [uncounted, toldToWait] = [reason !== "WORKER_LOST", reason !== "WORKER_LOST" && reason !== "SHUTTING_DOWN"];
-  const { rows } = await sql<{ attempts: number; notBefore: Date | null }>`
-    update generations set
-      status = 'queued', epoch = epoch + 1, dispatched_at = null, worker_id = null,
-      attempts = attempts - ${uncounted ? 1 : 0}::int, told_waits = told_waits + ${toldToWait ? 1 : 0}::int,
-      not_before = clock_timestamp() + make_interval(secs => ${waitMs}::float8 / 1000)
-    where tenant_id = ${run.tenantId} and id = ${run.generationId} and status = 'running' and fence = ${run.fence}
-      and cancel_requested_at is null
-    returning attempts, not_before as "notBefore"
-  `.execute(tx);
-  const row = rows[0];
-  if (!row) return false;
-  await closeAttempt(tx, run, reason);
-  const nextAttemptAt = row.notBefore?.toISOString() ?? null;
-  const retrying: NewEvent = {
-    type: "generation.retrying",
-    data: { attempt: row.attempts + 1, errorCode: reason, nextAttemptAt, resetOutput: streamed },
-  };
-  await appendEvents(tx, { tenantId: run.tenantId, generationId: run.generationId, events: [retrying] });
-  await sql`select pg_notify(${DISPATCH_CHANNEL}, ${run.tenantId})`.execute(tx);
-  return true;
-}
-
-/** An attempt that is given back leaves no row: its number is used again. */
-async function closeAttempt(tx: Tx, run: HeldFence, reason: RequeueReason): Promise<void> {
-  const mine = { tenant_id: run.tenantId, generation_id: run.generationId, fence: run.fence };
-  if (reason !== "WORKER_LOST") {
-    await tx
-      .deleteFrom("generation_attempts")
-      .where((eb) => eb.and(mine))
-      .execute();
-    return;
-  }
-  await tx
-    .updateTable("generation_attempts")
-    .set({ ended_at: sql<Date>`now()`, outcome: "lost", error_code: reason })
-    .where((eb) => eb.and(mine))
-    .execute();
 }
