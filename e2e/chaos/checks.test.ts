@@ -57,6 +57,7 @@ function objections(planted: Planted): readonly string[] {
     attempts: [{ generationId: id, outcome: "completed", open: false }],
     terminalEvents: [{ generationId: id, status: row.status }],
     preparedAudits: [],
+    messagesKeptForRetry: [],
   };
   const run = { injected: [], deaths: planted.deaths ?? [] };
   const evidence = collectEvidence({ followed: [followed], surprises: [] }, { ...rows, ...planted.rows?.(rows) }, run);
@@ -90,6 +91,13 @@ const withoutEvent = (seq: number) => STREAM.filter((event) => event.seq !== seq
 
 test("nothing is said against a turn that went well", () => {
   expect(objections({})).toEqual([]);
+});
+
+test("nothing is said against a message that waits for its turn's retry", () => {
+  const kept = objections({
+    rows: ({ messages }) => ({ messages: messages.slice(1), messagesKeptForRetry: ["Hi"] }),
+  });
+  expect(kept).toEqual([]);
 });
 
 test.each<[string, Planted, string]>([
@@ -185,6 +193,11 @@ test.each<[string, Planted, string]>([
         messages: [...messages, { ...REPLY, id: "x", seq: 3, role: "user", content: "Hi", generationId: null }],
       }),
     },
+    "each message is stored once",
+  ],
+  [
+    "a message in the chat and kept as well",
+    { rows: () => ({ messagesKeptForRetry: ["Hi"] }) },
     "each message is stored once",
   ],
   ["a position nobody has", { messages: (reply) => [{ ...reply, seq: 4 }] }, "positions are whole, one variant active"],

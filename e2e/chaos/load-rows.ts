@@ -9,6 +9,8 @@ export interface Rows {
   readonly terminalEvents: readonly { readonly generationId: string; readonly status: string }[];
   /** Generations with an audit that is still `prepared`. */
   readonly preparedAudits: readonly string[];
+  /** Messages of turns that ended while they waited for their place: a retry puts them into the chat. */
+  readonly messagesKeptForRetry: readonly string[];
 }
 
 export interface GenerationFacts {
@@ -89,6 +91,14 @@ export function loadRows({ client }: Database): Promise<Rows> {
       preparedAudits: (
         await tx<{ id: string }[]>`select generation_id as id from prompt_context_audits where slot = 'prepared'`
       ).map(({ id }) => id),
+      messagesKeptForRetry: (
+        await tx<{ content: string }[]>`
+          select pending_message->>'content' as content
+          from generation_contents join generations
+            on generations.tenant_id = generation_contents.tenant_id and id = generation_id
+          where pending_message is not null and status in ('failed', 'cancelled')
+        `
+      ).map(({ content }) => content),
     };
   });
 }
