@@ -44,6 +44,7 @@ describe("a pool whose connections are lost", () => {
   it("fails the transaction that held one, statement after statement, and serves the next", async () => {
     const codes: unknown[] = [];
     const broken = withTenant(database.db, MINE, async (tx) => {
+      await tenantNow.execute(tx);
       await killConnections();
       for (let statement = 0; statement < 3; statement += 1) {
         await tenantNow.execute(tx).catch((error: { code: unknown }) => codes.push(error.code));
@@ -66,6 +67,7 @@ describe("a pool whose connections are lost", () => {
         await expect(actAs(tx, MINE)).rejects.toThrow(/already rolled back|gone/);
         return (await tenantNow.execute(next)).rows;
       });
+      await tenantNow.execute(tx);
       await killConnections();
       await tenantNow.execute(tx);
     });
@@ -86,6 +88,40 @@ describe("a pool whose connections are lost", () => {
     await expect(withTenant(database.db, MINE, async () => {})).rejects.toMatchObject({ code: "CONNECTION_ENDED" });
   });
 });
+
+describe("the opening of a transaction", () => {
+  it("goes out with the first statement, in one write", async () => {
+    const ask = () => withTenant(database.db, MINE, (tx) => tenantNow.execute(tx));
+    await ask();
+    const write = vi.spyOn(Socket.prototype, "write");
+    onTestFinished(() => write.mockRestore());
+    expect((await ask()).rows).toEqual([{ tenant: MINE }]);
+    expect(write).toHaveBeenCalledTimes(2);
+    await database.close();
+  });
+
+  it("is not sent when nothing follows it", async () => {
+    await withTenant(database.db, MINE, async () => {});
+    expect(await openConnections()).toBe(0);
+    await withTenant(database.db, MINE, (tx) => tenantNow.execute(tx));
+    expect(await openConnections()).toBe(1);
+    await database.close();
+  });
+
+  it("leaves no tenant behind for what comes after the transaction", async () => {
+    await withTenant(database.db, MINE, (tx) => tenantNow.execute(tx));
+    expect((await tenantNow.execute(database.db)).rows).toEqual([{ tenant: "" }]);
+    await database.close();
+  });
+});
+
+async function openConnections(): Promise<number> {
+  const [row] = await superuser<{ count: number }[]>`
+    select count(*)::int as count from pg_stat_activity
+    where application_name = 'victim' and datname = current_database()
+  `;
+  return row?.count ?? -1;
+}
 
 /** From the statement that holds the marker on, its connection says nothing more, as when its process is frozen. */
 function freezeBehind(marker: string): void {
