@@ -1,8 +1,8 @@
 import { Kysely } from "kysely";
-import { PostgresJSDialect, type PostgresJSDialectConfig } from "kysely-postgres-js";
 import postgres, { type Sql } from "postgres";
 import { ARRAY_TYPES } from "./array-types.ts";
-import { createSessions, type Sessions } from "./sessions.ts";
+import { sessionDialect } from "./dialect.ts";
+import { createSessions } from "./sessions.ts";
 import type { Tables } from "./tables.ts";
 
 /** How long a closing pool waits for statements under way, in seconds. */
@@ -46,7 +46,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     END_WITHIN,
   );
   return {
-    db: new Kysely<Tables>({ dialect: new PostgresJSDialect({ postgres: asPool(sessions) }) }),
+    db: new Kysely<Tables>({ dialect: sessionDialect(sessions) }),
     client,
     async close() {
       await Promise.all([sessions.end(), client.end(END_WITHIN)]);
@@ -75,11 +75,6 @@ function connect(options: DatabaseOptions, more: ConnectionOptions): Client {
     },
     ...more,
   });
-}
-
-/** The part of a client that Kysely's dialect uses; it asks whether it is a function. */
-function asPool(sessions: Sessions): PostgresJSDialectConfig["postgres"] {
-  return Object.assign(() => {}, sessions) as unknown as PostgresJSDialectConfig["postgres"];
 }
 
 /** Refuses a role that row-level security does not bind. Call once at start-up. */

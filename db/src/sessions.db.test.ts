@@ -3,8 +3,9 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { openDatabase, type Database } from "./client.ts";
 import { endFrozenSessions } from "./queries/frozen-sessions.ts";
+import { sendAlong } from "./round-trips.ts";
 import { openTestDatabase, type TestDatabase } from "./testing/index.ts";
-import { actAs, withTenant } from "./transaction.ts";
+import { actAs, withTenant, type Tx } from "./transaction.ts";
 
 const [MINE, THEIRS] = ["00000000-0000-7000-8000-000000000001", "00000000-0000-7000-8000-000000000002"];
 
@@ -100,11 +101,38 @@ describe("the opening of a transaction", () => {
     await database.close();
   });
 
-  it("is not sent when nothing follows it", async () => {
-    await withTenant(database.db, MINE, async () => {});
-    expect(await openConnections()).toBe(0);
-    await withTenant(database.db, MINE, (tx) => tenantNow.execute(tx));
-    expect(await openConnections()).toBe(1);
+  it("carries what is sent along in the same write, in its order", async () => {
+    const run = () =>
+      withTenant(database.db, MINE, async (tx) => {
+        await sendAlong(tx, sql`select set_config('app.first', 'a', true)`);
+        await sendAlong(tx, sql`select set_config('app.second', current_setting('app.first') || 'b', true)`);
+        return sql<{ both: string }>`select current_setting('app.second') as both`.execute(tx);
+      });
+    await run();
+    const write = vi.spyOn(Socket.prototype, "write");
+    onTestFinished(() => write.mockRestore());
+    expect((await run()).rows).toEqual([{ both: "ab" }]);
+    expect(write).toHaveBeenCalledTimes(2);
+    await database.close();
+  });
+
+  it.each([
+    ["the next statement", (tx: Tx) => tenantNow.execute(tx)],
+    ["the commit", () => Promise.resolve()],
+  ])("fails %s when what was sent along fails, and keeps nothing", async (_, goOn) => {
+    const broken = withTenant(database.db, MINE, async (tx) => {
+      await sendAlong(tx, sql`select 1 / 0`);
+      await goOn(tx);
+    });
+    await expect(broken).rejects.toThrow("division by zero");
+    const { rows } = await withTenant(database.db, THEIRS, (tx) => tenantNow.execute(tx));
+    expect(rows).toEqual([{ tenant: THEIRS }]);
+    await database.close();
+  });
+
+  it("is no success when the transaction was aborted, whoever swallowed the error", async () => {
+    const swallowed = withTenant(database.db, MINE, (tx) => sql`select 1 / 0`.execute(tx).catch(() => "fine"));
+    await expect(swallowed).rejects.toThrow("aborted and not committed");
     await database.close();
   });
 
@@ -114,14 +142,6 @@ describe("the opening of a transaction", () => {
     await database.close();
   });
 });
-
-async function openConnections(): Promise<number> {
-  const [row] = await superuser<{ count: number }[]>`
-    select count(*)::int as count from pg_stat_activity
-    where application_name = 'victim' and datname = current_database()
-  `;
-  return row?.count ?? -1;
-}
 
 /** From the statement that holds the marker on, its connection says nothing more, as when its process is frozen. */
 function freezeBehind(marker: string): void {

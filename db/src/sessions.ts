@@ -2,9 +2,26 @@ import type { Sql } from "postgres";
 
 type Client = Sql<{ bigint: number }>;
 
-/** One connection, held by one transaction at a time; what Kysely's dialect calls reserved. */
+export interface Statement {
+  readonly text: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** The rows of a statement, what it was, and how many rows it changed or found. */
+export interface Answer extends Iterable<unknown> {
+  readonly command: string;
+  readonly count: number;
+}
+
+/** One connection, held by one transaction at a time. */
 export interface Session {
-  unsafe(text: string, parameters: readonly unknown[]): Promise<unknown>;
+  run(statement: Statement): Promise<Answer>;
+  /** Runs a statement ahead of the next ones, and with them: they fail if it does, and its answer is nobody's. */
+  sendAlong(statement: Statement): void;
+  /** Begins a transaction with the first statement that follows. */
+  begin(): void;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
   release(): void;
 }
 
@@ -80,33 +97,37 @@ export function createSessions(
   };
 }
 
-interface Statement {
-  readonly text: string;
-  readonly parameters: readonly unknown[];
-}
+const BEGIN: Statement = { text: "begin", parameters: [] };
+const COMMIT: Statement = { text: "commit", parameters: [] };
+const ROLLBACK: Statement = { text: "rollback", parameters: [] };
 
-/** Sets the tenant of a transaction; its answer says nothing new. */
-export const SET_TENANT = "select set_config('app.tenant_id', $1, true)";
-
-/** Nobody waits for their answers, so they go out with the statement behind them: one way to the server instead of three. */
-const OPENING = new Set(["begin", SET_TENANT]);
-
-/** Statements are few and repeat, so they are prepared. */
 function sessionOn(held: Held, giveBack: (held: Held) => void): Session {
   let isReleased = false;
-  let opening: Statement[] = [];
+  /** Nobody waits for their answers: they go out with what follows. */
+  let ahead: Statement[] = [];
+
+  async function runBehind(statement: Statement): Promise<Answer> {
+    const before = ahead.map((each) => run(held, each));
+    ahead = [];
+    const answer = run(held, statement);
+    // The first that fails is the reason: those behind it only say that the transaction is aborted.
+    await Promise.all([...before, answer]);
+    return answer;
+  }
+
   return {
-    async unsafe(text, parameters) {
-      if (OPENING.has(text)) {
-        opening.push({ text, parameters });
-        return [];
-      }
-      const before = opening;
-      opening = [];
-      if (text !== "commit" && text !== "rollback") return runBehind(held, before, { text, parameters });
-      const hasBegun = !before.some((statement) => statement.text === "begin");
-      if (!hasBegun) return [];
-      return text === "commit" ? run(held, { text, parameters }) : rollBack(held);
+    run: runBehind,
+    sendAlong: (statement) => void ahead.push(statement),
+    begin: () => void ahead.push(BEGIN),
+    async commit() {
+      const { command } = await runBehind(COMMIT);
+      // Of what it had to abort the server says so here, and calls it no error.
+      if (command === "ROLLBACK") throw new Error("the transaction was aborted and not committed");
+    },
+    async rollback() {
+      const wasSent = !ahead.includes(BEGIN);
+      ahead = [];
+      if (wasSent) await rollBack(held);
     },
     release() {
       if (isReleased) return;
@@ -116,12 +137,6 @@ function sessionOn(held: Held, giveBack: (held: Held) => void): Session {
   };
 }
 
-/** The first that fails is the reason: those behind it only say that the transaction is aborted. */
-async function runBehind(held: Held, before: readonly Statement[], statement: Statement): Promise<unknown> {
-  const answers = await Promise.all([...before, statement].map((each) => run(held, each)));
-  return answers.at(-1);
-}
-
 /** The driver leaves a statement that was written to a dying socket without an answer, so losing it answers them all. */
 function lose(held: Held): void {
   held.isLost = true;
@@ -129,7 +144,8 @@ function lose(held: Held): void {
   held.pending.clear();
 }
 
-function run(held: Held, { text, parameters }: Statement): Promise<unknown> {
+/** Statements are few and repeat, so they are prepared. */
+function run(held: Held, { text, parameters }: Statement): Promise<Answer> {
   if (held.isLost) return Promise.reject(connectionError("CONNECTION_CLOSED"));
   return new Promise((resolve, reject) => {
     held.pending.add(reject);
@@ -141,13 +157,12 @@ function run(held: Held, { text, parameters }: Statement): Promise<unknown> {
 }
 
 /** The server rolls back what it lost; a rollback that failed over it would hide why the transaction failed. */
-async function rollBack(held: Held): Promise<unknown> {
-  if (held.isLost) return [];
+async function rollBack(held: Held): Promise<void> {
+  if (held.isLost) return;
   try {
-    return await run(held, { text: "rollback", parameters: [] });
+    await run(held, ROLLBACK);
   } catch (error) {
-    if (held.isLost) return [];
-    throw error;
+    if (!held.isLost) throw error;
   }
 }
 

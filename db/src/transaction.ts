@@ -1,5 +1,5 @@
-import { CompiledQuery, type Kysely, type Transaction } from "kysely";
-import { SET_TENANT } from "./sessions.ts";
+import { sql, type Kysely, type Transaction } from "kysely";
+import { sendAlong } from "./round-trips.ts";
 import type { Tables } from "./tables.ts";
 
 export type Db = Kysely<Tables>;
@@ -18,5 +18,5 @@ export function withTenant<T>(db: Db, tenantId: string, work: (tx: Tx) => Promis
 
 /** Sets the tenant for the rest of the transaction; a batch over tenants calls it once per tenant. */
 export async function actAs(tx: Tx, tenantId: string): Promise<void> {
-  await tx.executeQuery(CompiledQuery.raw(SET_TENANT, [tenantId]));
+  await sendAlong(tx, sql`select set_config('app.tenant_id', ${tenantId}, true)`);
 }

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { sendAlong } from "../round-trips.ts";
 import type { Tx } from "../transaction.ts";
 
 /** Locks the chat row for the rest of the transaction; false = there is no such chat. Always taken before generations. */
@@ -15,10 +16,12 @@ export async function lockChat(tx: Tx, tenantId: string, chatId: string): Promis
 
 /** Every change of a chat's messages goes with one; a preview names the revision it saw. */
 export async function bumpChatRevision(tx: Tx, tenantId: string, chatId: string): Promise<void> {
-  await tx
-    .updateTable("chats")
-    .set({ revision: sql<number>`revision + 1`, updated_at: sql<Date>`now()` })
-    .where("tenant_id", "=", tenantId)
-    .where("id", "=", chatId)
-    .execute();
+  await sendAlong(
+    tx,
+    tx
+      .updateTable("chats")
+      .set({ revision: sql<number>`revision + 1`, updated_at: sql<Date>`now()` })
+      .where("tenant_id", "=", tenantId)
+      .where("id", "=", chatId),
+  );
 }

@@ -1,5 +1,6 @@
 import type { GenerationEvent, NewEvent } from "@shiftwork/contracts";
 import { sql } from "kysely";
+import { sendAlong } from "../round-trips.ts";
 import type { Tx } from "../transaction.ts";
 
 /** Channel of the append signal; the payload is the generation's id. */
@@ -120,5 +121,5 @@ export async function deleteExpiredEvents(tx: Tx, tenantId: string, olderThanMs:
 }
 
 async function signalAppend(tx: Tx, generationId: string): Promise<void> {
-  await sql`select pg_notify(${EVENTS_CHANNEL}, ${generationId})`.execute(tx);
+  await sendAlong(tx, sql`select pg_notify(${EVENTS_CHANNEL}, ${generationId})`);
 }

@@ -3,6 +3,7 @@ import type { NewEvent, Problem, TerminalStatus } from "@shiftwork/contracts";
 import type { ProviderRequest, StageReport, ToolCall } from "@shiftwork/pipeline";
 import { sql } from "kysely";
 import type { AuditPatch, GenerationContext, GenerationRequest } from "../tables.ts";
+import { sendAlong } from "../round-trips.ts";
 import type { Tx } from "../transaction.ts";
 import { bumpChatRevision, lockChat } from "./chat-revision.ts";
 import { appendEvents } from "./generation-events.ts";
@@ -60,16 +61,16 @@ export async function claimGeneration(
   if (!row) return null;
   const contents = await findGenerationContents(tx, job.tenantId, job.generationId);
   if (!contents) throw new Error(`generation ${job.generationId} has no stored request`);
-  await tx
-    .insertInto("generation_attempts")
-    .values({
+  await sendAlong(
+    tx,
+    tx.insertInto("generation_attempts").values({
       tenant_id: job.tenantId,
       generation_id: row.generationId,
       attempt: row.attempt,
       fence: row.fence,
       worker_id: workerId,
-    })
-    .execute();
+    }),
+  );
   const started: NewEvent = { type: "generation.started", data: { attempt: row.attempt, worker: workerId } };
   const lastSeq = await appendEvents(tx, { tenantId: job.tenantId, generationId: row.generationId, events: [started] });
   return { ...row, ...contents, tenantId: job.tenantId, lastSeq };
@@ -81,26 +82,30 @@ export async function recordContext(
   run: HeldFence,
   known: { readonly context: GenerationContext; readonly stages: readonly StageReport[] },
 ): Promise<void> {
-  await tx
-    .updateTable("generations")
-    .set({ context: known.context, stages: [...known.stages] })
-    .where("tenant_id", "=", run.tenantId)
-    .where("id", "=", run.generationId)
-    .where("status", "=", "running")
-    .where("fence", "=", run.fence)
-    .execute();
+  await sendAlong(
+    tx,
+    tx
+      .updateTable("generations")
+      .set({ context: known.context, stages: [...known.stages] })
+      .where("tenant_id", "=", run.tenantId)
+      .where("id", "=", run.generationId)
+      .where("status", "=", "running")
+      .where("fence", "=", run.fence),
+  );
 }
 
 /** When the model's first token came; written with the event that carries it. */
 export async function recordFirstToken(tx: Tx, run: HeldFence, firstTokenAt: Date): Promise<void> {
-  await tx
-    .updateTable("generations")
-    .set({ first_token_at: firstTokenAt })
-    .where("tenant_id", "=", run.tenantId)
-    .where("id", "=", run.generationId)
-    .where("status", "=", "running")
-    .where("fence", "=", run.fence)
-    .execute();
+  await sendAlong(
+    tx,
+    tx
+      .updateTable("generations")
+      .set({ first_token_at: firstTokenAt })
+      .where("tenant_id", "=", run.tenantId)
+      .where("id", "=", run.generationId)
+      .where("status", "=", "running")
+      .where("fence", "=", run.fence),
+  );
 }
 
 /** Which state the row must be in for the ending to count; anything else means somebody else ended or took it. */
@@ -161,12 +166,14 @@ export async function endGeneration(
   if (error) await markFailure(tx, ending, errorFingerprint(error, ended), error);
   const messageId = chatId === null ? null : await storeReply(tx, { ...ending, ...ended, chatId });
   if (messageId !== null && chatId !== null) {
-    await tx
-      .updateTable("generations")
-      .set({ output_message_id: messageId })
-      .where("tenant_id", "=", ending.tenantId)
-      .where("id", "=", ending.generationId)
-      .execute();
+    await sendAlong(
+      tx,
+      tx
+        .updateTable("generations")
+        .set({ output_message_id: messageId })
+        .where("tenant_id", "=", ending.tenantId)
+        .where("id", "=", ending.generationId),
+    );
     await bumpChatRevision(tx, ending.tenantId, chatId);
   }
   await endAttempt(tx, ending, ended.status);
@@ -179,7 +186,7 @@ export async function endGeneration(
     events: [terminalEvent(ended.status, messageId, error, ending)],
   });
   if (chatId !== null) await releaseSuccessor(tx, { ...ending, chatId });
-  await sql`select pg_notify(${DISPATCH_CHANNEL}, ${ending.tenantId})`.execute(tx);
+  await sendAlong(tx, sql`select pg_notify(${DISPATCH_CHANNEL}, ${ending.tenantId})`);
   return { status: ended.status, messageId };
 }
 
@@ -214,29 +221,33 @@ async function endRow(tx: Tx, ending: Ending): Promise<EndedRow | null> {
 
 /** Groups it with failures alike; what an operator can act on, unlike a client's own mistake, waits as a dead letter. */
 async function markFailure(tx: Tx, ending: Ending, fingerprint: string, { origin }: Problem): Promise<void> {
-  await tx
-    .updateTable("generations")
-    .set({ error_fingerprint: fingerprint, dead_letter: origin === "client" ? null : "open" })
-    .where("tenant_id", "=", ending.tenantId)
-    .where("id", "=", ending.generationId)
-    .execute();
+  await sendAlong(
+    tx,
+    tx
+      .updateTable("generations")
+      .set({ error_fingerprint: fingerprint, dead_letter: origin === "client" ? null : "open" })
+      .where("tenant_id", "=", ending.tenantId)
+      .where("id", "=", ending.generationId),
+  );
 }
 
 async function endAttempt(tx: Tx, ending: Ending, status: TerminalStatus): Promise<void> {
   if (ending.expected.status !== "running") return;
-  await tx
-    .updateTable("generation_attempts")
-    .set({
-      ended_at: sql<Date>`now()`,
-      outcome: status,
-      error_code: status === "failed" ? (ending.error?.code ?? null) : null,
-      input_tokens: ending.usage.inputTokens,
-      output_tokens: ending.usage.outputTokens,
-    })
-    .where("tenant_id", "=", ending.tenantId)
-    .where("generation_id", "=", ending.generationId)
-    .where("fence", "=", ending.expected.fence)
-    .execute();
+  await sendAlong(
+    tx,
+    tx
+      .updateTable("generation_attempts")
+      .set({
+        ended_at: sql<Date>`now()`,
+        outcome: status,
+        error_code: status === "failed" ? (ending.error?.code ?? null) : null,
+        input_tokens: ending.usage.inputTokens,
+        output_tokens: ending.usage.outputTokens,
+      })
+      .where("tenant_id", "=", ending.tenantId)
+      .where("generation_id", "=", ending.generationId)
+      .where("fence", "=", ending.expected.fence),
+  );
 }
 
 function terminalEvent(

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { sendAlong } from "../round-trips.ts";
 import type { Tx } from "../transaction.ts";
 import { lockChat } from "./chat-revision.ts";
 
@@ -44,9 +45,8 @@ export async function keepGenerationSummary(
 
 /** With the generation its summary ends: what was sent stands in the audit. */
 export async function deleteGenerationSummary(tx: Tx, tenantId: string, generationId: string): Promise<void> {
-  await tx
-    .deleteFrom("generation_summaries")
-    .where("tenant_id", "=", tenantId)
-    .where("generation_id", "=", generationId)
-    .execute();
+  await sendAlong(
+    tx,
+    tx.deleteFrom("generation_summaries").where("tenant_id", "=", tenantId).where("generation_id", "=", generationId),
+  );
 }

@@ -2,6 +2,7 @@ import type { GenerationStatus, NewEvent, Problem } from "@shiftwork/contracts";
 import type { ProviderRequest, StageReport } from "@shiftwork/pipeline";
 import { sql } from "kysely";
 import type { GenerationContext, GenerationRequest, PendingMessage } from "../tables.ts";
+import { sendAlong } from "../round-trips.ts";
 import type { Tx } from "../transaction.ts";
 import { appendEvents } from "./generation-events.ts";
 
@@ -144,9 +145,9 @@ export async function countQueued(tx: Tx, tenantId: string): Promise<number> {
 
 /** The accepted generation: row (= the outbox), content, labels and its first event. The commit wakes the dispatcher. */
 export async function insertGeneration(tx: Tx, tenantId: string, generation: NewGeneration): Promise<void> {
-  await tx
-    .insertInto("generations")
-    .values({
+  await sendAlong(
+    tx,
+    tx.insertInto("generations").values({
       tenant_id: tenantId,
       id: generation.id,
       chat_id: generation.chatId,
@@ -166,30 +167,32 @@ export async function insertGeneration(tx: Tx, tenantId: string, generation: New
       blocked_by: generation.blockedBy ?? null,
       metadata: generation.metadata,
       request_id: generation.requestId,
-    })
-    .execute();
-  await tx
-    .insertInto("generation_contents")
-    .values({
+    }),
+  );
+  await sendAlong(
+    tx,
+    tx.insertInto("generation_contents").values({
       tenant_id: tenantId,
       generation_id: generation.id,
       chat_id: generation.chatId,
       request: generation.request,
       pending_message: generation.pendingMessage ?? null,
       replay: generation.replay ?? null,
-    })
-    .execute();
+    }),
+  );
   const labels = labelsOf(generation.metadata);
   if (labels.length > 0) {
-    await tx
-      .insertInto("generation_labels")
-      .values(labels.map((label) => ({ tenant_id: tenantId, generation_id: generation.id, ...label })))
-      .execute();
+    await sendAlong(
+      tx,
+      tx
+        .insertInto("generation_labels")
+        .values(labels.map((label) => ({ tenant_id: tenantId, generation_id: generation.id, ...label }))),
+    );
   }
   const queued: NewEvent = { type: "generation.queued", data: { position: null } };
   await appendEvents(tx, { tenantId, generationId: generation.id, events: [queued], first: true });
   if (!generation.handsOver && !generation.blockedBy) {
-    await sql`select pg_notify(${DISPATCH_CHANNEL}, ${tenantId})`.execute(tx);
+    await sendAlong(tx, sql`select pg_notify(${DISPATCH_CHANNEL}, ${tenantId})`);
   }
 }
 

@@ -2,6 +2,7 @@ import type { TerminalStatus } from "@shiftwork/contracts";
 import type { ToolCall } from "@shiftwork/pipeline";
 import { sql } from "kysely";
 import { uuidv7 } from "uuidv7";
+import { sendAlong } from "../round-trips.ts";
 import type { Tx } from "../transaction.ts";
 import { branchPath, ownerOf } from "./branch-path.ts";
 import { insertBranch, setActiveBranch } from "./chat-branches.ts";
@@ -42,9 +43,9 @@ export async function storeReply(tx: Tx, reply: Reply): Promise<string | null> {
   if (active && position.taken) await deactivateVariants(tx, reply, position);
   if (active && !position.isActiveBranch) await setActiveBranch(tx, reply.tenantId, reply.chatId, position.branch);
   const id = uuidv7();
-  await tx
-    .insertInto("messages")
-    .values({
+  await sendAlong(
+    tx,
+    tx.insertInto("messages").values({
       tenant_id: reply.tenantId,
       id,
       chat_id: reply.chatId,
@@ -60,8 +61,8 @@ export async function storeReply(tx: Tx, reply: Reply): Promise<string | null> {
       failed: reply.status === "failed",
       generation_id: reply.generationId,
       meta: {},
-    })
-    .execute();
+    }),
+  );
   return id;
 }
 
@@ -139,13 +140,15 @@ async function forkAt(tx: Tx, { tenantId, chatId }: Reply, target: Position): Pr
 }
 
 async function deactivateVariants(tx: Tx, reply: Reply, position: Position): Promise<void> {
-  await tx
-    .updateTable("messages")
-    .set({ active: false })
-    .where("tenant_id", "=", reply.tenantId)
-    .where("chat_id", "=", reply.chatId)
-    .where("branch", "=", position.branch)
-    .where("seq", "=", position.seq)
-    .where("active", "=", true)
-    .execute();
+  await sendAlong(
+    tx,
+    tx
+      .updateTable("messages")
+      .set({ active: false })
+      .where("tenant_id", "=", reply.tenantId)
+      .where("chat_id", "=", reply.chatId)
+      .where("branch", "=", position.branch)
+      .where("seq", "=", position.seq)
+      .where("active", "=", true),
+  );
 }

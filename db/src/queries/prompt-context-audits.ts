@@ -1,6 +1,7 @@
 import type { TerminalStatus } from "@shiftwork/contracts";
 import { sql } from "kysely";
 import type { AuditPatch } from "../tables.ts";
+import { sendAlong } from "../round-trips.ts";
 import type { Tx } from "../transaction.ts";
 
 export interface PreparedAudit {
@@ -77,11 +78,13 @@ export async function prepareAudit(tx: Tx, audit: PreparedAudit): Promise<void> 
     document: row.document,
     patch: {},
   };
-  await tx
-    .insertInto("prompt_context_audits")
-    .values(values)
-    .onConflict((conflict) => conflict.columns(["tenant_id", "chat_id", "slot"]).doUpdateSet(values))
-    .execute();
+  await sendAlong(
+    tx,
+    tx
+      .insertInto("prompt_context_audits")
+      .values(values)
+      .onConflict((conflict) => conflict.columns(["tenant_id", "chat_id", "slot"]).doUpdateSet(values)),
+  );
   await replaceReasons(tx, tenantId, row.generationId, reasons);
 }
 
@@ -91,16 +94,17 @@ async function replaceReasons(
   generationId: string,
   reasons: readonly ReasonCount[],
 ): Promise<void> {
-  await tx
-    .deleteFrom("generation_reasons")
-    .where("tenant_id", "=", tenantId)
-    .where("generation_id", "=", generationId)
-    .execute();
+  await sendAlong(
+    tx,
+    tx.deleteFrom("generation_reasons").where("tenant_id", "=", tenantId).where("generation_id", "=", generationId),
+  );
   if (reasons.length === 0) return;
-  await tx
-    .insertInto("generation_reasons")
-    .values(reasons.map((reason) => ({ tenant_id: tenantId, generation_id: generationId, ...reason })))
-    .execute();
+  await sendAlong(
+    tx,
+    tx
+      .insertInto("generation_reasons")
+      .values(reasons.map((reason) => ({ tenant_id: tenantId, generation_id: generationId, ...reason }))),
+  );
 }
 
 export interface AuditEnding {
@@ -120,7 +124,9 @@ export interface AuditEnding {
  */
 export async function finishAudit(tx: Tx, ending: AuditEnding): Promise<void> {
   if (ending.chatId === null) return;
-  await sql`
+  await sendAlong(
+    tx,
+    sql`
     delete from prompt_context_audits as finished
     where finished.tenant_id = ${ending.tenantId} and finished.chat_id = ${ending.chatId} and finished.slot = 'finished'
       and exists (
@@ -128,15 +134,19 @@ export async function finishAudit(tx: Tx, ending: AuditEnding): Promise<void> {
         where prepared.tenant_id = ${ending.tenantId} and prepared.chat_id = ${ending.chatId}
           and prepared.slot = 'prepared' and prepared.generation_id = ${ending.generationId}
       )
-  `.execute(tx);
-  await sql`
+  `,
+  );
+  await sendAlong(
+    tx,
+    sql`
     update prompt_context_audits set
       slot = 'finished', status = ${ending.status}, error_code = ${ending.errorCode},
       finished_at = coalesce(${ending.finishedAt ?? null}::timestamptz, now()),
       patch = patch || ${ending.auditPatch}::jsonb
     where tenant_id = ${ending.tenantId} and chat_id = ${ending.chatId}
       and slot = 'prepared' and generation_id = ${ending.generationId}
-  `.execute(tx);
+  `,
+  );
 }
 
 /** The chat's audits: the finished one, and the prepared one while a run holds a request. */
