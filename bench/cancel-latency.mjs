@@ -1,48 +1,31 @@
 // How long an accepted cancel takes to reach the provider's socket, by its signal and by the sweep alone, and cancels raced
 // against completion. Real processes with their usual intervals. `CANCEL_RACES` = how many races; default 5,000.
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { migrate, openDatabase } from "../db/dist/src/index.js";
-import { launchServices } from "../packages/platform/dist/index.js";
-import { capture, ROOT } from "../scripts/run-command.mjs";
-import { serviceEnvironment, startProcesses } from "../scripts/processes.mjs";
+import { openDatabase } from "../db/dist/src/index.js";
+import { startInstallation } from "./support/installation.mjs";
 
 const BY_SIGNAL = 400;
 const BY_SWEEP = 100;
-const TOGETHER = 20;
+// Fewer than one tenant may run at once: all of them hang.
+const TOGETHER = 10;
 const TURNS_PER_CHAT = 10;
 const RACES = Number(process.env.CANCEL_RACES ?? 5_000);
 const TARGETS = { signal: { p50: 30, p99: 200 }, sweep: { max: 1_200 }, violations: 0 };
 
-const folder = mkdtempSync(join(tmpdir(), "shiftwork-bench-"));
-const secrets = { masterKey: Buffer.alloc(32, 1).toString("base64"), apiKeyPepper: "a pepper for measurements" };
-const launched = await launchServices({ dir: folder, redis: true, postgres: "npm", fast: false });
-const services = { ...launched, secrets };
-await migrate(services.databaseUrl);
+const installation = await startInstallation();
 const provider = await startProvider();
-let processes = await startProcesses(services, died);
 try {
-  const apiKey = await makeTenant();
+  const apiKey = await installation.makeTenant(provider.url);
   const signal = await measureLatency(apiKey, BY_SIGNAL);
   const race = await raceCancels(apiKey, RACES);
-  await processes.stop();
-  await muteCancels();
-  processes = await startProcesses(services, died);
+  await installation.restart(muteCancels);
   const sweep = await measureLatency(apiKey, BY_SWEEP);
   console.log(JSON.stringify({ bench: "cancel-latency", unit: "ms", targets: TARGETS, signal, sweep, race }, null, 2));
   if (race.violations > 0) process.exitCode = 1;
 } finally {
-  await processes.stop();
-  await launched.stop();
+  await installation.stop();
   provider.close();
-  rmSync(folder, { recursive: true, force: true });
-}
-
-function died(name) {
-  console.error(`the ${name} died`);
 }
 
 /** From the moment the cancel is sent to the moment the provider sees its connection closed; half before the first token. */
@@ -103,7 +86,7 @@ async function raceCancels(apiKey, count) {
 /** From now on, in new sessions, the signal of a cancel goes nowhere: a function of the same name stands before it. */
 async function muteCancels() {
   const database = openDatabase({
-    url: services.databaseUrl,
+    url: installation.databaseUrl,
     role: "shiftwork_owner",
     maxConnections: 1,
     applicationName: "bench",
@@ -154,7 +137,7 @@ function client(apiKey) {
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
   const call = async (method, path, json) => {
     const init = { method, headers: json === undefined ? { authorization: headers.authorization } : headers };
-    const answer = await fetch(`${processes.url}/api/v2${path}`, { ...init, body: json && JSON.stringify(json) });
+    const answer = await fetch(`${installation.url}/api/v2${path}`, { ...init, body: json && JSON.stringify(json) });
     if (answer.status >= 500 || answer.status === 400) throw new Error(`${path}: ${await answer.text()}`);
     return { status: answer.status, body: await answer.json() };
   };
@@ -168,16 +151,6 @@ function client(apiKey) {
       }
     },
   };
-}
-
-async function makeTenant() {
-  const program = join(ROOT, "services", "api", "dist", "provision.js");
-  const flags = ["--tenant", "bench", "--provider-kind", "openai-compatible", "--base-url", provider.url];
-  const model = ["--model", "gpt-4o", "--context-limit", "8192", "--allow-private-network"];
-  const { output } = await capture(process.execPath, [program, ...flags, ...model], {
-    env: serviceEnvironment(services),
-  });
-  return JSON.parse(output).apiKey;
 }
 
 function summary(values) {
