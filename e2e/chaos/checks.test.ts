@@ -54,12 +54,12 @@ function objections(planted: Planted): readonly string[] {
     generations: [row],
     transitions,
     messages: [input, ...(planted.messages?.(reply) ?? [reply])],
-    attempts: [{ generationId: id, outcome: "completed", open: false }],
+    attempts: [{ generationId: id, outcome: "completed", errorCode: null, open: false }],
     terminalEvents: [{ generationId: id, status: row.status }],
     preparedAudits: [],
     messagesKeptForRetry: [],
   };
-  const run = { injected: [], deaths: planted.deaths ?? [] };
+  const run = { injected: [], workers: 3, slots: 8, deaths: planted.deaths ?? [] };
   const evidence = collectEvidence({ followed: [followed], surprises: [] }, { ...rows, ...planted.rows?.(rows) }, run);
   return Object.entries(CHECKS).flatMap(([name, check]) => (check(evidence).violations.length > 0 ? [name] : []));
 }
@@ -136,7 +136,7 @@ test.each<[string, Planted, string]>([
   ],
   [
     "an attempt without an end",
-    { rows: () => ({ attempts: [{ generationId: "g", outcome: null, open: true }] }) },
+    { rows: () => ({ attempts: [{ generationId: "g", outcome: null, errorCode: null, open: true }] }) },
     "G4 no attempt is left open",
   ],
   ["a second reply", { messages: (reply) => [reply, { ...reply, seq: 3 }] }, "G5 one reply, as streamed"],
@@ -179,6 +179,15 @@ test.each<[string, Planted, string]>([
     "an ordinary turn at its deadline",
     { row: { status: "failed", errorCode: "DEADLINE_EXCEEDED" } },
     "failures are explained",
+  ],
+  [
+    "an attempt lost where no worker was touched",
+    {
+      rows: ({ attempts }) => ({
+        attempts: attempts.map((each) => ({ ...each, outcome: "lost", errorCode: "WORKER_LOST" })),
+      }),
+    },
+    "G4 no attempt is lost without a fault",
   ],
   ["a repeat that found another one", { turn: { repeats: ["gen_other"] } }, "repeated keys find the same generation"],
   [

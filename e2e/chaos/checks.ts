@@ -56,6 +56,7 @@ export const CHECKS = {
       ({ open, outcome }) => open || outcome === null,
       ({ generationId }) => generationId,
     ),
+  "G4 no attempt is lost without a fault": checkLostAttempts,
   "G5 one reply, as streamed": checkReplies,
   "G8 streams are ordered and whole": checkReaders,
   "G8 a second reading equals the first": checkRereads,
@@ -116,6 +117,13 @@ function checkTerminalEvents({ rows, eventsWereLost }: Evidence): Finding {
     },
     ({ id, status }) => `${id} ${status}: ${JSON.stringify(events.get(id) ?? [])}`,
   );
+}
+
+/** A worker that is well is not taken for dead: what it runs would be paid for twice. */
+function checkLostAttempts({ rows, attemptsAtRisk }: Evidence): Finding {
+  const lost = rows.attempts.filter(({ errorCode }) => errorCode === "WORKER_LOST");
+  const tooMany = `${lost.length} attempts lost, where the faults explain ${attemptsAtRisk} at most`;
+  return { checked: lost.length, violations: lost.length > attemptsAtRisk ? [tooMany] : [] };
 }
 
 /** A failure has to be the scenario's own, or that of a turn whose every attempt lost its worker. */

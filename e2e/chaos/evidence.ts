@@ -2,6 +2,7 @@ import { decodeId } from "@shiftwork/contracts";
 import type { Driven } from "./drive.ts";
 import type { FaultName } from "./fault-names.ts";
 import type { Followed } from "./followed.ts";
+import type { ChaosOptions } from "./options.ts";
 import type { GenerationFacts, MessageFacts, Rows, Transition } from "./load-rows.ts";
 
 /** What clients saw beside what the database says: all that the checks look at. */
@@ -12,6 +13,8 @@ export interface Evidence {
   readonly surprises: readonly string[];
   /** PostgreSQL crashed in this run: the live events are in an unlogged table, so readers may be told of gaps. */
   readonly eventsWereLost: boolean;
+  /** So many attempts the injected faults can have cost. */
+  readonly attemptsAtRisk: number;
   /** `undefined` = there is no such row. */
   rowOf(turn: Followed): GenerationFacts | undefined;
   /** The assistant messages of a generation. */
@@ -22,7 +25,7 @@ export interface Evidence {
 export function collectEvidence(
   { followed, surprises }: Pick<Driven, "followed" | "surprises">,
   rows: Rows,
-  run: Pick<Evidence, "deaths"> & { readonly injected: readonly FaultName[] },
+  run: Pick<Evidence, "deaths"> & { readonly injected: readonly FaultName[] } & Pick<ChaosOptions, "workers" | "slots">,
 ): Evidence {
   const byId = new Map(rows.generations.map((row) => [row.id, row]));
   const replies = groupBy(
@@ -36,10 +39,17 @@ export function collectEvidence(
     surprises,
     deaths: run.deaths,
     eventsWereLost: run.injected.includes("postgres-crashed"),
+    attemptsAtRisk: run.injected.reduce((sum, fault) => sum + run.slots * workersHitBy(fault, run.workers), 0),
     rowOf: (turn) => byId.get(decodeId("generation", turn.id) ?? ""),
     repliesOf: (row) => replies.get(row.id) ?? [],
     transitionsOf: (row) => transitions.get(row.id) ?? [],
   };
+}
+
+/** A worker that cannot reach the database for a while is taken for dead, as one is that stands still. */
+function workersHitBy(fault: FaultName, workers: number): number {
+  if (fault.startsWith("postgres-") || fault === "workers-rolled") return workers;
+  return fault.startsWith("worker-") || fault.startsWith("leader-") ? 1 : 0;
 }
 
 export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {

@@ -55,6 +55,7 @@ export interface MessageFacts {
 export interface AttemptFacts {
   readonly generationId: string;
   readonly outcome: string | null;
+  readonly errorCode: string | null;
   readonly open: boolean;
 }
 
@@ -82,7 +83,8 @@ export function loadRows({ client }: Database): Promise<Rows> {
         from messages order by chat_id, branch, seq, variant
       `,
       attempts: await tx<AttemptFacts[]>`
-        select generation_id as "generationId", outcome, ended_at is null as open from generation_attempts
+        select generation_id as "generationId", outcome, error_code as "errorCode", ended_at is null as open
+        from generation_attempts
       `,
       terminalEvents: await tx<{ generationId: string; status: string }[]>`
         select generation_id as "generationId", data->>'status' as status from generation_events

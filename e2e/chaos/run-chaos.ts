@@ -66,7 +66,7 @@ async function examine(
 ): Promise<ChaosResult> {
   const rows = await loadRows(database);
   const slowestStartMs = Math.max(...[...apis, ...workers].map((service) => service.slowestStartMs));
-  const evidence = collectEvidence(driven, rows, { injected, deaths });
+  const evidence = collectEvidence(driven, rows, { ...options, injected, deaths });
   const findings = Object.fromEntries(Object.entries(CHECKS).map(([name, check]) => [name, check(evidence)]));
   const counts = await provider.counts();
   return { options, findings, injected, driven, rows, provider: counts, durationMs, slowestStartMs, logFolder };
