@@ -8,6 +8,7 @@ interface AbortSignal {
 }
 declare class TextEncoder {
   encode(text?: string): Uint8Array;
+  encodeInto(text: string, into: Uint8Array): { read: number; written: number };
 }
 declare class AbortController {
   readonly signal: AbortSignal;

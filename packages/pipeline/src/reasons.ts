@@ -90,6 +90,7 @@ export const DIAGNOSTIC_CODES = [
   "host_restored",
   "wire_repair",
   "vectors_missing",
+  // Only in stored audits: of texts that were counted in slices. Every text is counted whole.
   "count_approximate",
   "summary_over_budget",
   "strategy_edited",

@@ -13,7 +13,7 @@ function building(messages: readonly ChatMessage[], contextLimit: number, model 
   return buildPrompt(input, new AbortController().signal);
 }
 
-const exactly = (text: unknown): number => PROFILES["openai:o200k_base"].countText(String(text)).tokens;
+const exactly = (text: unknown): number => PROFILES["openai:o200k_base"].countText(String(text));
 const history = Array.from({ length: 60 }, (_, at) =>
   aMessage(at + 1, { content: `Day ${at}: the keeper counts the bells; "${at % 3}" of them answer…\n- none since.` }),
 );

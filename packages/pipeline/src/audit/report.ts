@@ -2,7 +2,6 @@ import type { Assembly } from "../assembly.ts";
 import type { CountedBlock } from "../block.ts";
 import { canonicalJson, sha256Hex } from "../hash.ts";
 import type { AssemblyReport, AuditBlock, AuditCounts, AuditRange, ProviderRequest } from "../prompt.ts";
-import type { Diagnostic } from "../reasons.ts";
 import { protectedIds } from "../shift/protection.ts";
 import { isChatRequest, providerMessages } from "../wire/chat-request.ts";
 import { auditBlocks } from "./audit-blocks.ts";
@@ -38,7 +37,7 @@ export function reportAssembly(assembly: Assembly): AssemblyReport {
     counts: countRows(blocks, ranges),
     shiftSteps: assembly.shiftSteps,
     stages: assembly.stages,
-    diagnostics: [...assembly.diagnostics, ...approximateCounts(assembly)],
+    diagnostics: assembly.diagnostics,
     summary: assembly.summary,
     anchorId: anchorOf(included),
     exact: assembly.summary?.exact !== false,
@@ -64,11 +63,6 @@ function countRows(blocks: readonly AuditBlock[], ranges: readonly AuditRange[])
 function anchorOf(included: readonly CountedBlock[]): string | null {
   const locked = protectedIds(included);
   return included.find((block) => block.source === "history" && !locked.has(block.id))?.refId ?? null;
-}
-
-function approximateCounts({ counter }: Assembly): readonly Diagnostic[] {
-  const texts = counter.approximateTexts();
-  return texts === 0 ? [] : [{ code: "count_approximate", stage: "tokenize", detail: { texts } }];
 }
 
 // No message ids: a preview's draft has none, and its hash must equal that of the generation that follows.

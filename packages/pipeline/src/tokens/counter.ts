@@ -12,29 +12,24 @@ export interface Counter {
   readonly countMessage: (message: ChatRequestMessage) => number;
   /** What a block costs on this assembly's wire. Absent = as a chat message of its own. */
   readonly countBlock?: (block: WireBlock) => number;
-  /** Texts whose count is approximate although the profile is exact (hostile runs). */
-  readonly approximateTexts: () => number;
 }
 
 /** A counter with its own cache, so that one assembly never counts a text twice. */
 export function createCounter(profile: Profile): Counter {
   const known = new Map<string, number>();
-  let approximate = 0;
 
   function countText(text: string): number {
     const cached = known.get(text);
     if (cached !== undefined) return cached;
-    const count = profile.countText(text);
-    if (count.approximate && !profile.approximate) approximate += 1;
-    known.set(text, count.tokens);
-    return count.tokens;
+    const tokens = profile.countText(text);
+    known.set(text, tokens);
+    return tokens;
   }
 
   return {
     profile,
     countText,
     countMessage: (message) => countMessage(profile, message, countText),
-    approximateTexts: () => approximate,
   };
 }
 
@@ -42,7 +37,7 @@ export function createCounter(profile: Profile): Counter {
 export function countMessage(
   profile: Profile,
   message: ChatRequestMessage,
-  countText: (text: string) => number = (text) => profile.countText(text).tokens,
+  countText: (text: string) => number = (text) => profile.countText(text),
 ): number {
   const { framing } = profile;
   let tokens = framing.perMessage + countText(message.role) + countText(message.content ?? "");

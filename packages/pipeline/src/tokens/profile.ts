@@ -1,4 +1,3 @@
-import type { TextCount } from "./encoder.ts";
 import type { Framing } from "./framing.ts";
 
 /** A named tokenizer with its message framing. `approximate` is shown wherever a count is. */
@@ -12,5 +11,5 @@ export interface Profile {
   /** `model` in lower case, without a vendor path (`openai/gpt-4o` → `gpt-4o`). */
   matches(model: string): boolean;
   /** Tokens of plain text, without framing. Never throws. */
-  countText(text: string): TextCount;
+  countText(text: string): number;
 }

@@ -29,27 +29,27 @@ describe("profileFor", () => {
 
   it("estimates unknown models high and says so", () => {
     const text = "The keeper climbs the stairs every evening at dusk.";
-    const exact = profileFor("gpt-4o").countText(text).tokens;
+    const exact = profileFor("gpt-4o").countText(text);
     const estimate = profileFor("some-new-model");
     expect(estimate.approximate).toBe(true);
-    expect(estimate.countText(text).tokens).toBe(Math.ceil(exact * 1.25));
+    expect(estimate.countText(text)).toBe(Math.ceil(exact * 1.25));
   });
 
   it("raises the estimate for scripts that cost more on Claude", () => {
     const claude = profileFor("claude-sonnet-4");
-    const exact = (text: string) => PROFILES["openai:o200k_base"].countText(text).tokens;
+    const exact = (text: string) => PROFILES["openai:o200k_base"].countText(text);
     const cyrillic = "Прилив поднимается медленно и тихо";
-    expect(claude.countText(cyrillic).tokens).toBe(Math.ceil(exact(cyrillic) * 1.9));
-    expect(claude.countText("潮が満ちる").tokens).toBe(Math.ceil(exact("潮が満ちる") * 1.31));
-    expect(claude.countText("plain words").tokens).toBe(Math.ceil(exact("plain words") * 1.25));
+    expect(claude.countText(cyrillic)).toBe(Math.ceil(exact(cyrillic) * 1.9));
+    expect(claude.countText("潮が満ちる")).toBe(Math.ceil(exact("潮が満ちる") * 1.31));
+    expect(claude.countText("plain words")).toBe(Math.ceil(exact("plain words") * 1.25));
   });
 });
 
 describe("every profile", () => {
   it.each(Object.values(PROFILES))("$id costs 0 for no text, never throws, and grows with text", (profile) => {
-    expect(profile.countText("").tokens).toBe(0);
-    expect(profile.countText("<|endoftext|> \uD800").tokens).toBeGreaterThan(3);
-    expect(profile.countText("one two three").tokens).toBeGreaterThan(profile.countText("one").tokens);
+    expect(profile.countText("")).toBe(0);
+    expect(profile.countText("<|endoftext|> \uD800")).toBeGreaterThan(3);
+    expect(profile.countText("one two three")).toBeGreaterThan(profile.countText("one"));
     expect(PROFILES[profile.id as keyof typeof PROFILES]).toBe(profile);
   });
 });

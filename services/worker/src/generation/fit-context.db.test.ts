@@ -225,7 +225,7 @@ describe("compress", () => {
 });
 
 function costFor(model: string, { body, prompt }: RecordedRequest): number {
-  if (prompt !== null) return profileFor(model).countText(prompt).tokens;
+  if (prompt !== null) return profileFor(model).countText(prompt);
   const { countTokens, primingTokens } = tokenCounterFor(model);
   return body.messages.reduce((sum, message) => sum + countTokens(message), primingTokens);
 }

@@ -1,4 +1,4 @@
-import { countEncoded, type TextCount } from "../encoder.ts";
+import { countEncoded } from "../encoder.ts";
 import { OPENAI_FRAMING } from "../framing.ts";
 import type { Profile } from "../profile.ts";
 
@@ -15,17 +15,16 @@ function factorOf(segment: string): number {
   return CJK.script.test(first) ? CJK.factor : BASE_FACTOR;
 }
 
-function countByScript(text: string): TextCount {
+function countByScript(text: string): number {
   let tokens = 0;
-  for (const segment of text.split(SCRIPT_RUNS))
-    tokens += countEncoded("o200k_base", segment).tokens * factorOf(segment);
-  return { tokens: Math.ceil(tokens), approximate: true };
+  for (const segment of text.split(SCRIPT_RUNS)) tokens += countEncoded("o200k_base", segment) * factorOf(segment);
+  return Math.ceil(tokens);
 }
 
 /** Claude 3 and later: o200k × 1.25, Cyrillic × 1.9, CJK × 1.31, rounded up. */
 export const estimateClaude: Profile = {
   id: "estimate:claude",
-  version: 1,
+  version: 2,
   approximate: true,
   framing: OPENAI_FRAMING,
   matches: (model) => model.startsWith("claude"),
@@ -35,12 +34,9 @@ export const estimateClaude: Profile = {
 /** Any model without a known tokenizer: o200k × 1.25, rounded up. */
 export const estimateGeneric: Profile = {
   id: "estimate:generic",
-  version: 1,
+  version: 2,
   approximate: true,
   framing: OPENAI_FRAMING,
   matches: () => true,
-  countText: (text) => ({
-    tokens: Math.ceil(countEncoded("o200k_base", text).tokens * BASE_FACTOR),
-    approximate: true,
-  }),
+  countText: (text) => Math.ceil(countEncoded("o200k_base", text) * BASE_FACTOR),
 };

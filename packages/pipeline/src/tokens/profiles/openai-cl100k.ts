@@ -7,7 +7,7 @@ const MODELS = /^(ft:)?(gpt-4(-|$)|gpt-3\.5|gpt-35)/;
 /** Exact for gpt-4, gpt-4-turbo and gpt-3.5 (also under Azure's spelling). */
 export const openaiCl100k: Profile = {
   id: "openai:cl100k_base",
-  version: 1,
+  version: 2,
   approximate: false,
   framing: OPENAI_FRAMING,
   matches: (model) => MODELS.test(model),

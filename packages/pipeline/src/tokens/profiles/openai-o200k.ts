@@ -8,7 +8,7 @@ const MODELS = /^(ft:)?(chatgpt-4o|gpt-4o|gpt-4\.1|gpt-4\.5|gpt-5|gpt-oss|o[1345
 /** Exact for gpt-4o, gpt-4.1, gpt-4.5, gpt-5, the o series and gpt-oss. */
 export const openaiO200k: Profile = {
   id: "openai:o200k_base",
-  version: 1,
+  version: 2,
   approximate: false,
   framing: OPENAI_FRAMING,
   matches: (model) => MODELS.test(model),
