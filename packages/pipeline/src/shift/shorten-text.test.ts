@@ -1,5 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { isExactCut } from "../tokens/exact-cut.ts";
+import { PROFILES } from "../tokens/profiles.ts";
 import { clipText, shortenText } from "./shorten-text.ts";
 
 const RUNS = { seed: 20_260_104, numRuns: 500 };
@@ -19,6 +21,14 @@ describe("shortenText", () => {
   it("cuts between words where there are any", () => {
     expect(clipText("alpha beta gamma", 12)).toBe("alpha beta…");
     expect(clipText("x".repeat(100), 10)).toBe(`${"x".repeat(10)}…`);
+  });
+
+  it("cuts where the head costs what it costs in the whole, if such a place is near", () => {
+    const text = "A lamp, lit at six: 12 candles. ".repeat(20);
+    const [head = ""] = shortenText(text, 100).split("\n[");
+    expect(isExactCut(text, head.length)).toBe(true);
+    const count = PROFILES["openai:o200k_base"].countText;
+    expect(count(head) + count(text.slice(head.length))).toBe(count(text));
   });
 
   it("cuts no grapheme in two: flags, families, accents, Hangul", () => {

@@ -1,3 +1,5 @@
+import { isExactCut } from "../tokens/exact-cut.ts";
+
 /** How far back a cut may move to stand between words. */
 const WORD_SEARCH = 48;
 const HEAD_SHARE = 0.7;
@@ -5,7 +7,8 @@ const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /**
  * Head and tail of a text, about `keep` UTF-16 units together, around a mark that says how much is missing. Cuts stand
- * between words where there are spaces, and never inside a grapheme. A text no longer than `keep` comes back as it is.
+ * between words where there are spaces, best where head and tail cost what they cost in the whole, and never inside a
+ * grapheme. A text no longer than `keep` comes back as it is.
  */
 export function shortenText(text: string, keep: number): string {
   if (text.length <= keep) return text;
@@ -26,6 +29,7 @@ function mark(missing: string): string {
 
 function cutBefore(text: string, place: number): number {
   const border = graphemeBorder(text, place, "start");
+  for (let at = border; at > Math.max(0, border - WORD_SEARCH); at -= 1) if (isExactCut(text, at)) return at;
   const head = text.slice(Math.max(0, border - WORD_SEARCH), border);
   if (isSpace(text[border])) return border;
   const space = head.search(/\s\S*$/u);
@@ -34,6 +38,7 @@ function cutBefore(text: string, place: number): number {
 
 function cutAfter(text: string, place: number): number {
   const border = graphemeBorder(text, place, "end");
+  for (let at = border; at < Math.min(text.length, border + WORD_SEARCH); at += 1) if (isExactCut(text, at)) return at;
   const tail = text.slice(border, border + WORD_SEARCH);
   if (isSpace(text[border - 1])) return border;
   const space = tail.search(/\s/u);
