@@ -3,6 +3,7 @@ import { isTerminal } from "@shiftwork/contracts";
 import { sql } from "kysely";
 import type { Tx } from "../transaction.ts";
 import { lockChat } from "./chat-revision.ts";
+import { reopenRetried } from "./dead-letters.ts";
 import { appendEvents } from "./generation-events.ts";
 import { deleteGenerationSummary } from "./generation-summaries.ts";
 import { CANCEL_CHANNEL, DISPATCH_CHANNEL, findGeneration } from "./generations.ts";
@@ -80,6 +81,7 @@ export async function endQueued(
     },
   };
   await appendEvents(tx, { tenantId, generationId, events: [cancelled] });
+  await reopenRetried(tx, tenantId, generationId);
   if (chatId !== null) await releaseSuccessor(tx, { tenantId, chatId, generationId });
   await sql`select pg_notify(${DISPATCH_CHANNEL}, ${tenantId})`.execute(tx);
 }

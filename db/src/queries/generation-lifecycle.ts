@@ -6,6 +6,7 @@ import type { AuditPatch, GenerationContext, GenerationRequest } from "../tables
 import { sendAlong } from "../round-trips.ts";
 import type { Tx } from "../transaction.ts";
 import { bumpChatRevision, lockChat } from "./chat-revision.ts";
+import { reopenRetried } from "./dead-letters.ts";
 import { appendEvents } from "./generation-events.ts";
 import { deleteGenerationSummary } from "./generation-summaries.ts";
 import { DISPATCH_CHANNEL, findGenerationContents } from "./generations.ts";
@@ -166,6 +167,7 @@ export async function endGeneration(
   if (!ended) return null;
   const error = ended.status === "failed" ? ending.error : null;
   if (error) await markFailure(tx, ending, errorFingerprint(error, ended), error);
+  if (ended.status === "cancelled") await reopenRetried(tx, ending.tenantId, ending.generationId);
   const messageId = chatId === null ? null : await storeReply(tx, { ...ending, ...ended, chatId });
   if (messageId !== null && chatId !== null) {
     await sendAlong(

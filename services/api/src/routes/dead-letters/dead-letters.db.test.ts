@@ -1,5 +1,6 @@
 import { encodeId } from "@shiftwork/contracts";
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { claimRun, endRun } from "../../testing/act-as-worker.ts";
 import { openApi, type ApiUnderTest, type CallAnswer, type TestTenant } from "../../testing/api-under-test.ts";
 import { failedTurn, sendTurn } from "../../testing/failed-run.ts";
 
@@ -75,6 +76,52 @@ test("a retry that is refused leaves the letter open", async () => {
   await post(`/chats/${String(chatId)}/generations`, {});
   expect((await post(`/dead-letters/${id}/retry`)).body["code"]).toBe("CHAT_BUSY");
   expect((await get(`/dead-letters/${id}`)).body).toMatchObject({ state: "open" });
+});
+
+describe("a retry that is cancelled has answered nothing", () => {
+  const retry = async (id: string) => (await post(`/generations/${id}/retry`, {})).body.id;
+  const cancel = (id: string) => post(`/generations/${id}/cancel`, {});
+  const stateOf = async (id: string) => (await get(`/dead-letters/${id}`)).body["state"];
+
+  test("while it waited: the letter is on the list again, and can be retried", async () => {
+    const id = await failedTurn(api, tenant, "a");
+    await cancel(await retry(id));
+    expect(idsOf(await get("/dead-letters"))).toEqual([id]);
+    expect((await post(`/dead-letters/${id}/retry`)).status).toBe(202);
+  });
+
+  test("while it ran, or with many others, alike", async () => {
+    const [ran, waited] = [await failedTurn(api, tenant, "a"), await failedTurn(api, tenant, "a")];
+    const running = await retry(ran);
+    const run = await claimRun(api, tenant, running);
+    const waiting = await retry(waited);
+    await post("/bulk-actions", { action: "cancel", ids: [running, waiting] });
+    await api.runBulkActions();
+    expect([await stateOf(ran), await stateOf(waited)]).toEqual(["retried", "open"]);
+    await endRun(api, run, "completed", "Too late.");
+    expect(await stateOf(ran)).toBe("open");
+  });
+
+  test("a letter that had been discarded is that again", async () => {
+    const id = await failedTurn(api, tenant, "a");
+    await post(`/dead-letters/${id}/discard`, { note: "A test account." });
+    await cancel(await retry(id));
+    expect((await get(`/dead-letters/${id}`)).body).toMatchObject({ state: "discarded", note: "A test account." });
+  });
+
+  test("retrying the cancelled retry takes the letter off the list, and one that failed in its place keeps it off", async () => {
+    const id = await failedTurn(api, tenant, "a");
+    const first = await retry(id);
+    await cancel(first);
+    const second = await retry(first);
+    expect(await stateOf(id)).toBe("retried");
+    await cancel(second);
+    expect(await stateOf(id)).toBe("open");
+    const third = await retry(second);
+    await endRun(api, await claimRun(api, tenant, third), "failed", "");
+    await cancel(await retry(id));
+    expect([await stateOf(id), await stateOf(third)]).toEqual(["retried", "open"]);
+  });
 });
 
 test("discarding needs a reason, keeps it, and is done once", async () => {
