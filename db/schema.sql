@@ -72,6 +72,7 @@ create table bulk_actions (
   finished_at timestamp with time zone,
   lease_holder uuid,
   lease_expires_at timestamp with time zone,
+  skips jsonb not null default '{}'::jsonb,
   constraint bulk_actions_action_check CHECK ((action = ANY (ARRAY['cancel'::text, 'retry'::text, 'discard'::text]))),
   constraint bulk_actions_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'aborted'::text]))),
   constraint bulk_actions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
@@ -84,6 +85,7 @@ create policy take_up on bulk_actions for all to shiftwork_admin using (true) wi
 create policy tenant_isolation on bulk_actions for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
 grant select, update on bulk_actions to shiftwork_admin;
 grant insert, select, update on bulk_actions to shiftwork_api;
+grant delete, select, update on bulk_actions to shiftwork_worker;
 
 create table characters (
   tenant_id uuid not null,

@@ -25,7 +25,7 @@ export {
   type HeldBulkAction,
 } from "./queries/bulk-actions.ts";
 export { requestCancel, type CancelOutcome } from "./queries/cancel.ts";
-export { requestCancels, type ManyCancelled } from "./queries/cancel-many.ts";
+export { findBehind, requestCancels, type ManyCancelled } from "./queries/cancel-many.ts";
 export {
   discardDeadLetters,
   findDeadLetters,
@@ -117,6 +117,7 @@ export {
   findActiveGeneration,
   findGeneration,
   findGenerationContents,
+  findNewerTries,
   insertGeneration,
   type GenerationContents,
   type GenerationInLine,

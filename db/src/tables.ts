@@ -461,6 +461,7 @@ interface BulkActionsTable {
   skipped: Generated<number>;
   failed: Generated<number>;
   failures: ColumnType<{ readonly [code: string]: number }, undefined, object>;
+  skips: ColumnType<{ readonly [reason: string]: number }, undefined, object>;
   last_generation_id: string | null;
   created_at: Generated<Date>;
   started_at: Date | null;

@@ -24,6 +24,7 @@ export interface BulkActionRow extends Omit<NewBulkAction, "total"> {
   readonly skipped: number;
   readonly failed: number;
   readonly failures: { readonly [code: string]: number };
+  readonly skips: { readonly [reason: string]: number };
   /** The last generation that was dealt with. */
   readonly lastGenerationId: string | null;
   readonly createdAt: Date;
@@ -118,7 +119,8 @@ export async function holdBulkAction(tx: Tx, held: HeldBulkAction, leaseMs: numb
 
 export interface BulkProgress {
   readonly succeeded: number;
-  readonly skipped: number;
+  /** By reason. */
+  readonly skips: { readonly [reason: string]: number };
   /** By error code. */
   readonly failures: { readonly [code: string]: number };
   readonly lastGenerationId: string;
@@ -126,19 +128,27 @@ export interface BulkProgress {
 
 /** Adds a batch to the progress; in the batch's own transaction, so that neither is without the other. */
 export async function recordBulkProgress(tx: Tx, held: HeldBulkAction, progress: BulkProgress): Promise<void> {
-  const failed = Object.values(progress.failures).reduce((sum, count) => sum + count, 0);
-  const done = progress.succeeded + progress.skipped + failed;
+  const [failed, skipped] = [sumOf(progress.failures), sumOf(progress.skips)];
+  const done = progress.succeeded + skipped + failed;
   await sql`
     update bulk_actions set
       done = done + ${done}::int, succeeded = succeeded + ${progress.succeeded}::int,
-      skipped = skipped + ${progress.skipped}::int, failed = failed + ${failed}::int,
-      failures = failures || (
-        select coalesce(jsonb_object_agg(code, count::int + coalesce((failures ->> code)::int, 0)), '{}')
-        from jsonb_each_text(${progress.failures}::jsonb) as happened (code, count)
-      ),
+      skipped = skipped + ${skipped}::int, failed = failed + ${failed}::int,
+      failures = ${addedTo("failures", progress.failures)}, skips = ${addedTo("skips", progress.skips)},
       last_generation_id = ${progress.lastGenerationId}
     where tenant_id = ${held.tenantId} and id = ${held.id}
   `.execute(tx);
+}
+
+function sumOf(counts: { readonly [name: string]: number }): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+function addedTo(column: "failures" | "skips", counts: { readonly [name: string]: number }) {
+  return sql`${sql.ref(column)} || (
+    select coalesce(jsonb_object_agg(name, count::int + coalesce((${sql.ref(column)} ->> name)::int, 0)), '{}')
+    from jsonb_each_text(${counts}::jsonb) as happened (name, count)
+  )`;
 }
 
 /** There is nothing left to do. */
@@ -176,6 +186,7 @@ function selectBulkActions(tx: Tx, tenantId: string, ownerId: string | null) {
       "skipped",
       "failed",
       "failures",
+      "skips",
       "last_generation_id as lastGenerationId",
       "created_at as createdAt",
       "started_at as startedAt",

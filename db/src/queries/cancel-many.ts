@@ -39,6 +39,21 @@ export async function requestCancels(
   return { ended: ended.map(({ id, epoch }) => ({ generationId: id, epoch })), signalled: running.length };
 }
 
+/** Those that wait for one of these, and those that wait for them in turn. */
+export async function findBehind(tx: Tx, tenantId: string, ids: readonly string[]): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    with recursive behind as (
+      select id from generations
+      where tenant_id = ${tenantId} and blocked_by = any(${[...ids]}::uuid[]) and status = 'queued'
+      union
+      select next.id from behind
+      join generations as next on next.tenant_id = ${tenantId} and next.blocked_by = behind.id and next.status = 'queued'
+    )
+    select id from behind
+  `.execute(tx);
+  return rows.map((row) => row.id);
+}
+
 interface Cancelled {
   readonly id: string;
   readonly status: "running" | "cancelled";

@@ -93,6 +93,17 @@ export async function findActiveGeneration(tx: Tx, tenantId: string, chatId: str
   return row ?? null;
 }
 
+/** What answered or was to answer the same message later, whatever came of it. */
+export async function findNewerTries(tx: Tx, tenantId: string, id: string): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select newer.id from generations as this
+    join generations as newer on newer.tenant_id = this.tenant_id and newer.chat_id = this.chat_id
+      and newer.id > this.id and newer.input_message_id = this.input_message_id
+    where this.tenant_id = ${tenantId} and this.id = ${id}
+  `.execute(tx);
+  return rows.map((row) => row.id);
+}
+
 /** One that answers this message, running or waiting for whichever turn. Decide under the chat row's lock. */
 export async function findActiveAnswering(
   tx: Tx,

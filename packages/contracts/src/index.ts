@@ -58,7 +58,16 @@ export {
 } from "./http/generation-filter.ts";
 export { ERROR_STATES, ErrorGroupObject, ErrorQuery, PatchErrorGroup } from "./http/errors.ts";
 export { DeadLetterObject, DeadLetterQuery, DiscardDeadLetter } from "./http/dead-letters.ts";
-export { BulkActionObject, BulkActionPreview, BulkTarget, CreateBulkAction } from "./http/bulk-actions.ts";
+export {
+  BulkActionObject,
+  BulkActionPreview,
+  BulkTarget,
+  CreateBulkAction,
+  MOST_BULK_IDS,
+  RETRY_OBSTACLES,
+  type RetryObstacle,
+  type SkipReason,
+} from "./http/bulk-actions.ts";
 export { HealthObject, QueueObject, QueueStats, TenantStateObject, WorkerObject } from "./http/operations.ts";
 export { Alive, VersionObject } from "./http/health.ts";
 export {

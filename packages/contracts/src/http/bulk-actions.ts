@@ -4,12 +4,32 @@ import { publicId, Timestamp } from "./fields.ts";
 import { BoundedCount, GenerationFilter } from "./generation-filter.ts";
 
 const BULK_ACTIONS = ["cancel", "retry", "discard"] as const;
-const MOST_IDS = 1_000;
+export const MOST_BULK_IDS = 1_000;
+
+/**
+ * Why a retry has no place in its chat: the chat has moved on or shows another branch, the message is gone, cannot be
+ * answered now, or nothing of the request is stored any more. Also `params.reason` of the 409 of a single retry.
+ */
+export const RETRY_OBSTACLES = [
+  "chat_moved_on",
+  "other_branch",
+  "message_gone",
+  "message_left_out",
+  "not_stored",
+] as const;
+export type RetryObstacle = (typeof RETRY_OBSTACLES)[number];
+
+/**
+ * Why a bulk action passed a generation over. `not_in_state`: not there, or not in a state for it, any more; `newer_try`: the
+ * action is for a later try of the same turn too; `chat_busy`: a generation of its chat is active. Append-only.
+ */
+export const SKIP_REASONS = ["not_in_state", "newer_try", "chat_busy", ...RETRY_OBSTACLES] as const;
+export type SkipReason = (typeof SKIP_REASONS)[number];
 
 /** Which generations a bulk action is for, as asked for: a filter or a list. */
 export const BulkTarget = z.strictObject({
   filter: GenerationFilter.optional(),
-  ids: z.array(publicId("generation")).min(1).max(MOST_IDS).optional(),
+  ids: z.array(publicId("generation")).min(1).max(MOST_BULK_IDS).optional(),
 });
 export type BulkTarget = z.infer<typeof BulkTarget>;
 
@@ -57,10 +77,12 @@ export const BulkActionObject = z.object({
     total: BoundedCount,
     done: z.number().int(),
     succeeded: z.number().int(),
-    /** Not in a state for it any more. */
+    /** Nothing was to be done, see `skips`. */
     skipped: z.number().int(),
     failed: z.number().int(),
   }),
+  /** The skipped ones by reason. */
+  skips: z.record(z.string(), z.number().int()),
   /** The failed ones by error code. */
   failures: z.record(z.string(), z.number().int()),
   createdAt: Timestamp,

@@ -27,6 +27,7 @@ export function bulkActionObject(row: BulkActionRow): BulkActionObject {
       skipped: row.skipped,
       failed: row.failed,
     },
+    skips: row.skips,
     failures: row.failures,
     createdAt: row.createdAt.toISOString(),
     startedAt: row.startedAt?.toISOString() ?? null,

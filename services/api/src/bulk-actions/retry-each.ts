@@ -1,12 +1,19 @@
-import { encodeId, type ErrorCode } from "@shiftwork/contracts";
-import { recordBulkProgress, type BulkActionRow, type HeldBulkAction, type Tx } from "@shiftwork/db";
+import { BulkTarget, encodeId, RETRY_OBSTACLES, type ErrorCode, type SkipReason } from "@shiftwork/contracts";
+import {
+  findGenerationIds,
+  findNewerTries,
+  recordBulkProgress,
+  type BulkActionRow,
+  type HeldBulkAction,
+  type Tx,
+} from "@shiftwork/db";
 import type { Caller } from "../auth/caller.ts";
+import type { HttpProblem } from "../errors.ts";
 import { acceptRetry } from "../generations/accept-retry.ts";
 import { translateError } from "../plugins/translate-error.ts";
 import { withHeld, type BatchOutcome, type BulkRunner } from "./bulk-runner.ts";
+import { targetedBefore } from "./bulk-target.ts";
 
-/** The generation is not there any more, or not in a state to be retried. */
-const NOTHING_TO_RETRY: ReadonlySet<ErrorCode> = new Set(["GENERATION_NOT_FOUND", "GENERATION_ALREADY_FINISHED"]);
 /** The same retry may go well in a moment. */
 const NOT_NOW: ReadonlySet<ErrorCode> = new Set(["QUEUE_FULL", "SERVICE_UNAVAILABLE"]);
 
@@ -26,8 +33,10 @@ export async function retryEach(
 async function retryOne(runner: BulkRunner, held: HeldBulkAction, id: string): Promise<BatchOutcome> {
   try {
     const retried = await withHeld(runner.db, held, async (tx, action) => {
-      await retry(tx, runner, held.tenantId, action, id);
-      await recordBulkProgress(tx, held, { ...NOTHING, succeeded: 1, lastGenerationId: id });
+      const superseded = await hasNewerTry(tx, held.tenantId, action, id);
+      if (!superseded) await retry(tx, runner, held.tenantId, action, id);
+      const happened = superseded ? skipped("newer_try") : { succeeded: 1 };
+      await recordBulkProgress(tx, held, { ...NOTHING, ...happened, lastGenerationId: id });
       return true;
     });
     return retried === null ? "ended" : "more";
@@ -36,7 +45,21 @@ async function retryOne(runner: BulkRunner, held: HeldBulkAction, id: string): P
   }
 }
 
-const NOTHING = { succeeded: 0, skipped: 0, failures: {} };
+const NOTHING = { succeeded: 0, skips: {}, failures: {} };
+
+function skipped(reason: SkipReason): { readonly skips: { readonly [reason: string]: number } } {
+  return { skips: { [reason]: 1 } };
+}
+
+/** Of several tries of one turn that the action is for, the newest is retried: the turn is answered once. */
+async function hasNewerTry(tx: Tx, tenantId: string, action: BulkActionRow, id: string): Promise<boolean> {
+  const newer = await findNewerTries(tx, tenantId, id);
+  if (newer.length === 0) return false;
+  const { ids: named, ...filter } = targetedBefore(action, BulkTarget.parse(action.target));
+  const ids = named === undefined ? newer : newer.filter((each) => named.includes(each));
+  const status = filter.status ?? (["failed", "cancelled"] as const);
+  return (await findGenerationIds(tx, tenantId, { ...filter, status, ids }, { limit: 1, afterId: null })).length > 0;
+}
 
 /** In the name of who asked for it; that it may be done was checked then. */
 async function retry(
@@ -56,15 +79,32 @@ async function passOver(
   id: string,
   error: unknown,
 ): Promise<BatchOutcome> {
-  const { code } = translateError(error);
+  const problem = translateError(error);
+  const { code } = problem;
   if (NOT_NOW.has(code)) return "later";
   if (code === "INTERNAL") {
     logger.error({ err: error, generationId: encodeId("generation", id) }, "a retry of a bulk action failed");
   }
+  const reason = skipReasonOf(problem);
   const recorded = await withHeld(db, held, async (tx) => {
-    const happened = NOTHING_TO_RETRY.has(code) ? { skipped: 1 } : { failures: { [code]: 1 } };
+    const happened = reason === null ? { failures: { [code]: 1 } } : skipped(reason);
     await recordBulkProgress(tx, held, { ...NOTHING, ...happened, lastGenerationId: id });
     return true;
   });
   return recorded === null ? "ended" : "more";
+}
+
+/** There is nothing to retry, or its chat has no place for it: what a user expects of many at once. `null` = it failed. */
+function skipReasonOf({ code, params }: HttpProblem): SkipReason | null {
+  switch (code) {
+    case "GENERATION_NOT_FOUND":
+    case "GENERATION_ALREADY_FINISHED":
+      return "not_in_state";
+    case "CHAT_BUSY":
+      return "chat_busy";
+    case "CONFLICT":
+      return RETRY_OBSTACLES.find((obstacle) => obstacle === params["reason"]) ?? null;
+    default:
+      return null;
+  }
 }

@@ -1,4 +1,4 @@
-import { BulkTarget } from "@shiftwork/contracts";
+import { BulkTarget, MOST_BULK_IDS } from "@shiftwork/contracts";
 import {
   completeBulkAction,
   findGenerationIds,
@@ -55,9 +55,11 @@ interface Batch {
 /** The next generations, looked for anew; `null` = there are none, the action is over, or it is not ours any more. */
 function nextBatch({ db, batchSize }: BulkRunner, held: HeldBulkAction): Promise<Batch | null> {
   return withHeld(db, held, async (tx, action) => {
-    const filter = targetedBefore(action, BulkTarget.parse(action.target));
-    const page = { limit: batchSize, afterId: action.lastGenerationId };
-    const ids = await findGenerationIds(tx, held.tenantId, filter, page);
+    const target = BulkTarget.parse(action.target);
+    // A line of a chat that is cancelled by its ids must not be cut: what is named is one batch.
+    const limit = action.action === "cancel" && target.ids !== undefined ? MOST_BULK_IDS : batchSize;
+    const page = { limit, afterId: action.lastGenerationId };
+    const ids = await findGenerationIds(tx, held.tenantId, targetedBefore(action, target), page);
     if (ids.length > 0) return { action, ids };
     await completeBulkAction(tx, held);
     return null;

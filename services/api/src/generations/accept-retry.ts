@@ -1,4 +1,4 @@
-import { encodeId, type RetryMode } from "@shiftwork/contracts";
+import { encodeId, type RetryMode, type RetryObstacle } from "@shiftwork/contracts";
 import {
   attachPendingMessage,
   branchPath,
@@ -41,7 +41,7 @@ export async function acceptRetry(
   const { caller } = by;
   const { tenantId } = caller;
   const { chatId } = await visibleGeneration(tx, caller, generationId);
-  if (chatId === null) throw conflict("Its chat was deleted.");
+  if (chatId === null) throw conflict("not_stored", "Its chat was deleted.");
   const { chat, stopped } = await enterChat(tx, caller, chatId, "reject");
   const earlier = await visibleGeneration(tx, caller, generationId);
   requireRetryable(earlier);
@@ -96,7 +96,7 @@ async function contentsOf(
   { chat, earlier, provider, mode, now }: Retry,
 ): Promise<GenerationContents> {
   const stored = await findGenerationContents(tx, tenantId, earlier.id);
-  if (!stored) throw conflict("Its request is not stored any more.");
+  if (!stored) throw conflict("not_stored", "Its request is not stored any more.");
   if (mode === "replay") {
     const replay = stored.replay ?? (await replayedRequest(tx, tenantId, chat.id, earlier.id));
     return { request: stored.request, replay };
@@ -121,10 +121,12 @@ async function requireInput(tx: Tx, path: BranchPath, earlier: GenerationRow): P
   const { tenantId, chatId } = path;
   const id = earlier.inputMessageId ?? (await attachPendingMessage(tx, tenantId, chatId, earlier.id));
   const input = id === null ? null : await findMessage(tx, tenantId, chatId, id);
-  if (!input) throw conflict("The message it answered is gone.");
-  if (!waitsForReply(input)) throw conflict("The message it answered is hidden, blank, or not the chosen variant now.");
+  if (!input) throw conflict("message_gone", "The message it answered is gone.");
+  if (!waitsForReply(input))
+    throw conflict("message_left_out", "The message it answered is hidden, blank, or not the chosen variant now.");
   if (isOnPath(path, input)) return input;
   throw conflict(
+    "other_branch",
     `The message it answered is not on the active branch; activate one it is on, such as ${input.branch}.`,
   );
 }
@@ -145,9 +147,9 @@ async function requireTarget(
     if (target && isOnPath(path, target)) return target.id;
   }
   if (await isLastInput(tx, path, input)) return null;
-  throw conflict("The chat has moved on since; send a new message instead.");
+  throw conflict("chat_moved_on", "The chat has moved on since; send a new message instead.");
 }
 
-function conflict(detail: string): HttpProblem {
-  return new HttpProblem("CONFLICT", detail);
+function conflict(reason: RetryObstacle, detail: string): HttpProblem {
+  return new HttpProblem("CONFLICT", detail, { params: { reason } });
 }

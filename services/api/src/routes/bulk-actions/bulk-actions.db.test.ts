@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 
 import { cancelBatch } from "../../bulk-actions/change-batch.ts";
 import { retryEach } from "../../bulk-actions/retry-each.ts";
 import { runBulkActions } from "../../bulk-actions/run-bulk-actions.ts";
-import { claimRun } from "../../testing/act-as-worker.ts";
+import { claimRun, endRun } from "../../testing/act-as-worker.ts";
 import { openApi, type ApiUnderTest, type TestTenant } from "../../testing/api-under-test.ts";
 import { failedTurn, sendTurn } from "../../testing/failed-run.ts";
 
@@ -120,6 +120,36 @@ describe("cancel", () => {
     expect(removed).toEqual(expect.arrayContaining(sent.map((id) => decodeId("generation", id))));
   });
 
+  test("a line longer than a batch ends as a whole: none of it moves up and begins in between", async () => {
+    for (const by of ["filter", "ids"]) {
+      const { chat, generation } = await sendTurn(api, tenant);
+      const line = [generation];
+      for (let at = 0; at < 4; at += 1) {
+        line.push((await post(`/chats/${chat}/generations`, { message: "More.", onBusy: "queue" })).body.id);
+      }
+      const action = await act({ action: "cancel", ...(by === "ids" ? { ids: line } : { filter: { chatId: chat } }) });
+      await api.runBulkActions(2);
+      expect(await Promise.all(line.map(statusOf))).toEqual(line.map(() => "cancelled"));
+      expect((await get(`/bulk-actions/${action.body.id}`)).body).toMatchObject({
+        status: "completed",
+        progress: { done: 5, succeeded: 5, skipped: 0 },
+      });
+      expect((await get(`/chats/${chat}/messages`)).body["items"]).toMatchObject([{ content: "Hi" }]);
+    }
+  });
+
+  test("what waits behind them and is not meant moves up", async () => {
+    const { chat, generation } = await sendTurn(api, tenant);
+    const wait = async (team: string) =>
+      (await post(`/chats/${chat}/generations`, { message: team, metadata: { team }, onBusy: "queue" })).body.id;
+    const [stays, goes] = [await wait("b"), await wait("a")];
+    await act({ action: "cancel", ids: [generation] });
+    await act({ action: "cancel", filter: { chatId: chat, meta: { team: "a" } } });
+    await api.runBulkActions(1);
+    expect(await Promise.all([generation, stays, goes].map(statusOf))).toEqual(["cancelled", "queued", "cancelled"]);
+    expect((await get(`/chats/${chat}/messages`)).body["items"]).toHaveLength(2);
+  });
+
   test("every cancelled one has its terminal event and its reason", async () => {
     const [id] = await turns(1);
     await act({ action: "cancel", ids: [id], note: "why" });
@@ -167,17 +197,60 @@ describe("retry and discard", () => {
     expect(await Promise.all(failed.map(stateOf))).toEqual(["retried", "retried", "retried"]);
   });
 
-  test("one that cannot be retried fails by its code, one that is none is skipped, the others go on", async () => {
+  test("one whose chat is busy, or that is not in a state for it, is skipped by its reason; the others go on", async () => {
     const [busy, free] = await failures(2);
     const { chatId } = (await get(`/generations/${busy}`)).body;
     await post(`/chats/${String(chatId)}/generations`, {});
-    const [queued] = await turns(1);
-    const action = await act({ action: "retry", ids: [busy, queued, free] });
+    const [done] = await turns(1);
+    await endRun(api, await claimRun(api, tenant, done ?? ""), "completed", "Hello.");
+    const action = await act({ action: "retry", ids: [busy, done, free] });
     await api.runBulkActions();
     const { body } = await get(`/bulk-actions/${action.body.id}`);
-    expect(body).toMatchObject({ status: "completed", progress: { done: 3, succeeded: 1, failed: 2 } });
-    expect(body["failures"]).toEqual({ CHAT_BUSY: 2 });
+    expect(body).toMatchObject({ status: "completed", progress: { done: 3, succeeded: 1, skipped: 2, failed: 0 } });
+    expect(body).toMatchObject({ skips: { chat_busy: 1, not_in_state: 1 }, failures: {} });
     expect(await stateOf(free ?? "")).toBe("retried");
+  });
+
+  test("of the failed turns of a chat only the last can be answered; the others are skipped, not failed", async () => {
+    const { chat, generation: first } = await sendTurn(api, tenant);
+    await fail(first);
+    const second = (await post(`/chats/${chat}/generations`, { message: "Are you there?" })).body.id;
+    await fail(second);
+    const action = await act({ action: "retry", filter: { status: ["failed"] } });
+    await api.runBulkActions();
+    expect((await get(`/bulk-actions/${action.body.id}`)).body).toMatchObject({
+      progress: { done: 2, succeeded: 1, skipped: 1, failed: 0 },
+      skips: { chat_moved_on: 1 },
+    });
+    expect([await stateOf(first), await stateOf(second)]).toEqual(["open", "retried"]);
+  });
+
+  test("of several tries of one turn the newest is retried, once, whatever their order", async () => {
+    const { generation: first } = await sendTurn(api, tenant);
+    await fail(first);
+    const second = (await post(`/generations/${first}/retry`, {})).body.id;
+    await fail(second);
+    const action = await act({ action: "retry", ids: [second, first] });
+    await api.runBulkActions();
+    expect((await get(`/bulk-actions/${action.body.id}`)).body).toMatchObject({
+      progress: { done: 2, succeeded: 1, skipped: 1 },
+      skips: { newer_try: 1 },
+    });
+    expect(await stateOf(second)).toBe("retried");
+  });
+
+  test("a provider that was removed is a failure: somebody has to act", async () => {
+    const [failed] = await failures(1);
+    await api.admin.client.begin(async (tx) => {
+      await tx`select set_config('app.tenant_id', ${tenant.id}, true)`;
+      await tx`delete from providers where tenant_id = ${tenant.id}`;
+    });
+    const action = await act({ action: "retry", ids: [failed] });
+    await api.runBulkActions();
+    expect((await get(`/bulk-actions/${action.body.id}`)).body).toMatchObject({
+      progress: { done: 1, failed: 1 },
+      failures: { PROVIDER_NOT_FOUND: 1 },
+    });
   });
 
   test("while the tenant's queue is full it waits, and goes on when there is room", async () => {
@@ -207,6 +280,7 @@ describe("retry and discard", () => {
     expect((await get(`/dead-letters/${second}`)).body).toMatchObject({ note: "before" });
     expect((await get(`/bulk-actions/${action.body.id}`)).body).toMatchObject({
       progress: { done: 2, succeeded: 1, skipped: 1 },
+      skips: { not_in_state: 1 },
     });
   });
 });
@@ -283,6 +357,10 @@ describe("a process that dies or is told to stop", () => {
     await retryEach(await runner(), held, ids.slice(0, done));
   }
 });
+
+async function fail(id: string): Promise<void> {
+  await endRun(api, await claimRun(api, tenant, id), "failed", "");
+}
 
 async function keyWith(scope: string): Promise<string> {
   return api.newKey(tenant.id, { scopes: [scope] });
