@@ -21,12 +21,16 @@ export const WorkerObject = z.object({
 export type WorkerObject = z.infer<typeof WorkerObject>;
 
 const Part = z.enum(["ok", "failing"]);
+const PausablePart = z.enum(["ok", "paused", "failing"]);
 
-/** `failing` as a whole = 503. `workers` counts the living; without one, or without a leader, turns wait. */
+/**
+ * `failing` as a whole = 503. `paused` = all is well, and turns wait because an operator wants it so. `workers` counts the
+ * living; without one, or without a leader, turns wait.
+ */
 export const HealthObject = z.object({
-  status: Part,
+  status: PausablePart,
   database: Part,
-  queue: Part,
+  queue: PausablePart,
   leader: Part,
   workers: z.object({ status: Part, alive: z.number().int(), slots: z.number().int() }),
 });

@@ -1,5 +1,5 @@
 import type { HealthObject } from "@shiftwork/contracts";
-import { listWorkers, type Db, type ListedWorker } from "@shiftwork/db";
+import { DISPATCHED_QUEUE, listWorkers, readQueuePause, type Db, type ListedWorker } from "@shiftwork/db";
 import type { Queue } from "@shiftwork/platform";
 
 export interface HealthCheckOptions {
@@ -29,8 +29,9 @@ export function createHealthCheck(options: HealthCheckOptions): () => Promise<He
 }
 
 async function checkHealth({ adminDb, queue, deadAfterMs }: HealthCheckOptions): Promise<HealthObject> {
-  const [workers, answers] = await Promise.all([
+  const [workers, pausedAt, answers] = await Promise.all([
     listWorkers(adminDb).catch(() => null),
+    readQueuePause(adminDb, DISPATCHED_QUEUE).catch(() => null),
     queue.state(NO_JOB).then(
       () => true,
       () => false,
@@ -39,7 +40,7 @@ async function checkHealth({ adminDb, queue, deadAfterMs }: HealthCheckOptions):
   const alive = (workers ?? []).filter((worker: ListedWorker) => worker.heartbeatAgeMs < deadAfterMs);
   const parts = {
     database: part(workers !== null),
-    queue: part(answers),
+    queue: answers && pausedAt !== null ? ("paused" as const) : part(answers),
     leader: part(alive.some((worker) => worker.leads)),
     workers: {
       status: part(alive.length > 0),
@@ -48,7 +49,7 @@ async function checkHealth({ adminDb, queue, deadAfterMs }: HealthCheckOptions):
     },
   };
   const all = [parts.database, parts.queue, parts.leader, parts.workers.status];
-  return { status: part(all.every((each) => each === "ok")), ...parts };
+  return { status: all.includes("failing") ? "failing" : parts.queue, ...parts };
 }
 
 function part(isOk: boolean): "ok" | "failing" {

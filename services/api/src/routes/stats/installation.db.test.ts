@@ -37,9 +37,18 @@ test("health is failing until a worker lives and leads, and while the queue does
   expect(await check(up)).toMatchObject({ status: "failing", leader: "failing", workers: { status: "ok", slots: 4 } });
   await takeLease(api.worker.db, "leader", worker.id, 60_000);
   expect(await check(up)).toMatchObject({ status: "ok", leader: "ok", workers: { alive: 1 } });
+  await asAdmin("POST", "/queues/default/pause");
+  expect(await check(up)).toMatchObject({
+    status: "paused",
+    database: "ok",
+    queue: "paused",
+    workers: { status: "ok" },
+  });
   const down = { state: () => Promise.reject(new Error("away")) };
   expect(await check(down)).toMatchObject({ status: "failing", database: "ok", queue: "failing" });
   await api.worker.client`update workers set heartbeat_at = now() - interval '10 s'`;
+  expect(await check(up)).toMatchObject({ status: "failing", queue: "paused" });
+  await asAdmin("POST", "/queues/default/resume");
   expect(await check(up)).toMatchObject({ status: "failing", leader: "failing", workers: { alive: 0 } });
   await heartbeat(api.worker.db, worker);
 });
