@@ -15,7 +15,7 @@ export async function waitForEnd(
     readonly tenantId: string;
     readonly generationId: string;
     readonly waitMs: number;
-    readonly reply: FastifyReply;
+    readonly reply: Pick<FastifyReply, "raw">;
   },
 ): Promise<void> {
   const { tenantId, generationId } = wait;
@@ -25,6 +25,8 @@ export async function waitForEnd(
   const unregister = streams.add(() => wake.close("drain"));
   const leave = (): void => wake.close("gone");
   wait.reply.raw.once("close", leave);
+  // It may have left before anybody listened.
+  if (wait.reply.raw.destroyed) leave();
   const hasEnded = async (): Promise<boolean> => {
     const row = await withTenant(db, tenantId, (tx) => findGeneration(tx, tenantId, generationId));
     return row === null || isTerminal(row.status);

@@ -1,5 +1,10 @@
-import type { NewEvent } from "@shiftwork/contracts";
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { once } from "node:events";
+import { createServer, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { decodeId, type NewEvent } from "@shiftwork/contracts";
+import { openPostgresEventLog } from "@shiftwork/platform";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
+import { waitForEnd } from "../../events/wait-for-end.ts";
 import { claimRun, emit, endRun } from "../../testing/act-as-worker.ts";
 import { openApi, type ApiUnderTest, type TestTenant } from "../../testing/api-under-test.ts";
 
@@ -86,6 +91,32 @@ describe("Prefer: wait", () => {
     expect((await repeat).headers["idempotency-replayed"]).toBe("true");
   });
 });
+
+test("nobody is waited for who left before the waiting began", async () => {
+  const { id } = (await send("")).body;
+  const eventLog = await openPostgresEventLog(api.database);
+  onTestFinished(() => eventLog.close());
+  const wait = { tenantId: tenant.id, generationId: decodeId("generation", id) ?? "", waitMs: 60_000 };
+  await waitForEnd({ db: api.database.db, eventLog, streams: api.streams }, { ...wait, reply: { raw: await left() } });
+  expect((await get(`/generations/${id}`)).body["status"]).toBe("queued");
+  expect(api.streams.size).toBe(0);
+});
+
+/** The answer to a client that has left, as the server holds it. */
+async function left(): Promise<ServerResponse> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const client = request({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" }).on("error", () => {});
+  const response = await new Promise<ServerResponse>((resolve) => {
+    server.once("request", (_request, answer) => resolve(answer));
+    client.end();
+  });
+  const closed = once(response, "close");
+  client.destroy();
+  await closed;
+  server.close();
+  return response;
+}
 
 describe("GET with ?wait=", () => {
   test("answers as soon as the generation has ended, however it ended", async () => {
