@@ -3,20 +3,46 @@ import type { Db, Tx } from "../transaction.ts";
 import { IN_FLIGHT, READY, TOLD_WAIT, undoDispatch, type Undispatched } from "./dispatch.ts";
 import { DISPATCH_CHANNEL } from "./generations.ts";
 
+/** Who waits, as the room was published. */
+export interface Waiting {
+  /** Somebody may be handed out now: that is the dispatcher's, and the room is closed. */
+  readonly dispatchable: boolean;
+  /** Until the next told wait is over, in milliseconds, 0 or less when one is; null = nobody waits for a time. */
+  readonly nextDueMs: number | null;
+}
+
+/** With more tenants waiting it is not asked which of them may have a place: the dispatcher looks after all. */
+const MOST_TENANTS_ASKED = 20;
+
+/** A tenant that waits may have a place: it is neither paused nor at its cap. One index probe per tenant. */
+const DISPATCHABLE = sql`
+  with recursive waiting (tenant_id, place) as (
+    (select tenant_id, 1 from generations where ${READY} order by tenant_id limit 1)
+    union all
+    select (
+      select tenant_id from generations where ${READY} and tenant_id > waiting.tenant_id order by tenant_id limit 1
+    ), place + 1 from waiting where waiting.tenant_id is not null and place <= ${MOST_TENANTS_ASKED}
+  )
+  select from waiting join tenants on tenants.id = waiting.tenant_id
+  where place > ${MOST_TENANTS_ASKED} or (paused_at is null and max_concurrency > (
+    select count(*) from generations where tenant_id = tenants.id and ${IN_FLIGHT}
+  ))
+`;
+
 /**
- * Says how many more generations fit into the window, 0 while anybody waits, and returns whether anybody does. Locked
- * before it is counted: what was taken from the room before is committed and counted, what comes after sees the new room.
+ * Says how many more generations fit into the window, 0 while anybody waits who may have a place, and returns who does.
+ * Locked before it is counted: what was taken before is committed and counted, what comes after sees the new room.
  */
 export async function publishRoom(
   db: Db,
   window: { readonly windowRatio: number; readonly deadAfterMs: number },
-): Promise<boolean> {
+): Promise<Waiting> {
   return db.transaction().execute(async (tx) => {
     // Nothing is lost with it: a room that a crash takes back is published again by the next pass.
     await sql`
       select set_config('synchronous_commit', 'off', true) from dispatch_room where queue = 'default' for update
     `.execute(tx);
-    const { rows } = await sql<{ waiting: boolean; free: number }>`
+    const { rows } = await sql<{ ready: boolean; nextDueMs: number | null; free: number }>`
       with in_flight as (
         select count(*)::int as count from generations where ${IN_FLIGHT}
       ),
@@ -25,24 +51,42 @@ export async function publishRoom(
         where heartbeat_at > now() - make_interval(secs => ${window.deadAfterMs / 1000})
       )
       select
-        exists (select from generations where ${READY}) or exists (select from generations where ${TOLD_WAIT}) as waiting,
+        exists (${DISPATCHABLE}) as ready,
+        (select extract(epoch from min(not_before) - now())::float8 * 1000 from generations
+          where ${TOLD_WAIT}) as "nextDueMs",
         greatest(0, ceil(slots.count * ${window.windowRatio}::float8) - in_flight.count)::int as free
       from in_flight, slots
     `.execute(tx);
-    const { waiting, free } = rows[0] ?? { waiting: true, free: 0 };
-    const room = waiting ? 0 : free;
+    const { ready, nextDueMs, free } = rows[0] ?? { ready: true, nextDueMs: null, free: 0 };
+    const dispatchable = ready || (nextDueMs !== null && nextDueMs <= 0);
+    const room = dispatchable ? 0 : free;
     await sql`
       update dispatch_room set free = ${room}, published_at = now()
       where queue = 'default' and (free <> ${room} or published_at < now() - interval '1 second')
     `.execute(tx);
-    return waiting;
+    return { dispatchable, nextDueMs };
   });
 }
 
 /**
+ * Wakes the dispatcher for a tenant that has less in flight now or one more in its line. If somebody of it waits, the room
+ * is closed until the dispatcher has looked: what comes now must not pass who may go now. Call it last: the room is held.
+ */
+export async function wakeDispatcher(tx: Tx, tenantId: string): Promise<void> {
+  await sql`
+    with closed as (
+      update dispatch_room set free = 0
+      where queue = 'default' and free > 0
+        and exists (select from generations where tenant_id = ${tenantId} and ${READY})
+    )
+    select pg_notify(${DISPATCH_CHANNEL}, ${tenantId})
+  `.execute(tx);
+}
+
+/**
  * Marks a generation as dispatched if there is room for it, or wakes the dispatcher; true = the caller puts it into the
- * queue after the commit. There is no room while somebody waits, its tenant is at its cap or paused, the queue is paused,
- * or no leader has been heard of for five seconds. Never waits: whoever finds the room locked leaves the choice to the
+ * queue after the commit. There is no room while somebody waits who may have it, another one of its tenant waits, that is
+ * at its cap or paused, the queue is paused, or no leader has been heard of for five seconds. Never waits: whoever finds the room locked leaves the choice to the
  * dispatcher. The room is held till the commit, so call it last.
  */
 export async function dispatchAtOnce(tx: Tx, tenantId: string, generationId: string): Promise<boolean> {
@@ -65,6 +109,9 @@ async function takeRoom(tx: Tx, tenantId: string, generationId: string): Promise
       where queue = 'default'
         and exists (
           select from generations where tenant_id = ${tenantId} and id = ${generationId} and blocked_by is null
+        )
+        and not exists (
+          select from generations where tenant_id = ${tenantId} and id <> ${generationId} and ${READY}
         )
         and exists (
           select from tenants

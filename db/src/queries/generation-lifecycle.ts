@@ -7,9 +7,10 @@ import { sendAlong } from "../round-trips.ts";
 import type { Tx } from "../transaction.ts";
 import { bumpChatRevision, lockChat } from "./chat-revision.ts";
 import { reopenRetried } from "./dead-letters.ts";
+import { wakeDispatcher } from "./dispatch-room.ts";
 import { appendEvents } from "./generation-events.ts";
 import { deleteGenerationSummary } from "./generation-summaries.ts";
-import { DISPATCH_CHANNEL, findGenerationContents } from "./generations.ts";
+import { findGenerationContents } from "./generations.ts";
 import { storeReply, type ReplyPlace } from "./messages-of-generations.ts";
 import { finishAudit } from "./prompt-context-audits.ts";
 import { releaseSuccessor } from "./waiting-turns.ts";
@@ -190,7 +191,7 @@ export async function endGeneration(
     events: [terminalEvent(ended.status, messageId, error, ending)],
   });
   if (chatId !== null) await releaseSuccessor(tx, { ...ending, chatId });
-  await sendAlong(tx, sql`select pg_notify(${DISPATCH_CHANNEL}, ${ending.tenantId})`);
+  await wakeDispatcher(tx, ending.tenantId);
   return { status: ended.status, messageId };
 }
 

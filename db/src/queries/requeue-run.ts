@@ -1,9 +1,9 @@
 import type { NewEvent, ProviderErrorCode } from "@shiftwork/contracts";
 import { sql } from "kysely";
 import type { Tx } from "../transaction.ts";
+import { wakeDispatcher } from "./dispatch-room.ts";
 import { appendEvents } from "./generation-events.ts";
 import type { HeldFence } from "./generation-lifecycle.ts";
-import { DISPATCH_CHANNEL } from "./generations.ts";
 
 /** Whose run it was is gone; its worker shuts down; or its provider said when to come back. */
 export type RequeueReason = "WORKER_LOST" | "SHUTTING_DOWN" | ProviderErrorCode;
@@ -41,7 +41,7 @@ export async function requeueRun(tx: Tx, run: HeldFence, requeue: Requeue): Prom
     data: { attempt: row.attempts + 1, errorCode: reason, nextAttemptAt, resetOutput: streamed },
   };
   await appendEvents(tx, { tenantId: run.tenantId, generationId: run.generationId, events: [retrying] });
-  await sql`select pg_notify(${DISPATCH_CHANNEL}, ${run.tenantId})`.execute(tx);
+  await wakeDispatcher(tx, run.tenantId);
   return true;
 }
 

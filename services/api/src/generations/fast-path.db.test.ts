@@ -46,6 +46,13 @@ const post = (path: string, body: unknown) => api.call("POST", `/api/v2${path}`,
 const newChat = async () => (await post("/chats", {})).body.id;
 const send = async (body: object = { message: "Hi" }) =>
   (await post(`/chats/${await newChat()}/generations`, body)).body.id;
+/** A turn of a tenant of its own. */
+const strangersTurn = async () => {
+  const { key } = await api.newTenant();
+  const chat = (await api.call("POST", "/api/v2/chats", { key, body: {} })).body.id;
+  const path = `/api/v2/chats/${chat}/generations`;
+  return (await api.call("POST", path, { key, body: { message: "Hi" } })).body.id;
+};
 const jobOf = (id: string, epoch = 0) => ({
   tenantId: tenant.id,
   generationId: decodeId("generation", id) ?? "",
@@ -94,8 +101,8 @@ describe("while nobody waits", () => {
   });
 
   test("the window is never exceeded, however many come at once; the others are left to the dispatcher", async () => {
-    const ids = await Promise.all(Array.from({ length: 12 }, () => send()));
-    for (let round = 0; round < 6; round += 1) ids.push(await send());
+    const ids = await Promise.all(Array.from({ length: 12 }, strangersTurn));
+    for (let round = 0; round < 6; round += 1) ids.push(await strangersTurn());
     const dispatched = (await Promise.all(ids.map(rowOf))).filter((row) => row?.dispatched);
     expect(dispatched).toHaveLength(SLOTS);
     expect(await freeRoom()).toBe(0);
@@ -153,12 +160,67 @@ describe("a turn is left to the dispatcher", () => {
   });
 });
 
+describe("while only those wait who may have no place", () => {
+  test.each([
+    ["a paused tenant's", () => limit("paused_at = now()").then(() => send())],
+    [
+      "that of a tenant at its cap",
+      () =>
+        limit("max_concurrency = 1")
+          .then(() => send())
+          .then(() => send()),
+    ],
+    [
+      "one that was told to wait",
+      async () => {
+        await asOwner((tx) => tx`update dispatch_room set free = 0`);
+        const id = jobOf(await send()).generationId;
+        await asOwner((tx) => tx`update generations set not_before = now() + interval '1 minute' where id = ${id}`);
+      },
+    ],
+  ] as const)("%s, a turn of another tenant goes straight into the queue", async (_case, arrange) => {
+    await arrange();
+    expect(await publishRoom(api.worker.db, WINDOW)).toMatchObject({ dispatchable: false });
+    expect(await rowOf(await strangersTurn())).toMatchObject({ dispatched: true });
+  });
+
+  test("a wait that is over closes the room", async () => {
+    await asOwner((tx) => tx`update dispatch_room set free = 0`);
+    const id = jobOf(await send()).generationId;
+    await asOwner((tx) => tx`update generations set not_before = now() where id = ${id}`);
+    expect(await publishRoom(api.worker.db, WINDOW)).toMatchObject({ dispatchable: true });
+    expect(await freeRoom()).toBe(0);
+  });
+
+  test("a turn passes nobody of its own tenant, nor who may go since a run has ended", async () => {
+    await limit("max_concurrency = 1");
+    const running = await claimRun(api, tenant, await send());
+    await send();
+    await publishRoom(api.worker.db, WINDOW);
+    await limit("max_concurrency = 2");
+    expect(await rowOf(await send())).toMatchObject({ dispatched: false });
+    expect(await freeRoom()).toBe(SLOTS - 1);
+    await endRun(api, running, "completed", "Hello");
+    expect(await rowOf(await strangersTurn())).toMatchObject({ dispatched: false });
+    expect(await publishRoom(api.worker.db, WINDOW)).toMatchObject({ dispatchable: true });
+  });
+
+  test("with very many tenants waiting it is the dispatcher's affair", async () => {
+    for (let n = 0; n < 21; n += 1) {
+      tenant = await api.newTenant();
+      await limit("paused_at = now()");
+      await send();
+    }
+    expect(await publishRoom(api.worker.db, WINDOW)).toMatchObject({ dispatchable: true });
+  });
+});
+
 describe("when something breaks between commit and queue", () => {
   test("a turn the queue refuses is accepted all the same, and given to the dispatcher under a new epoch", async () => {
     refusing = true;
     const id = await send();
     expect(await rowOf(id)).toEqual({ epoch: 1, dispatched: false });
-    expect(await publishRoom(api.worker.db, WINDOW)).toBe(true);
+    expect(await publishRoom(api.worker.db, WINDOW)).toMatchObject({ dispatchable: true });
   });
 
   test("one that a crash left marked and not queued is found as unclaimed, and dispatched again", async () => {

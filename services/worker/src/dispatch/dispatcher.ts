@@ -40,8 +40,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const ready = createReadyList(options.lookAroundMs);
 
   async function pass(): Promise<number | undefined> {
-    // While nobody waits, the API hands out what is free.
-    if (!(await publishRoom(db, { windowRatio, deadAfterMs }))) return undefined;
+    const waiting = await publishRoom(db, { windowRatio, deadAfterMs });
+    // While nobody waits who may have a place, the API hands out what is free.
+    if (!waiting.dispatchable) return msUntil(waiting.nextDueMs);
     const window = await readDispatchWindow(db, deadAfterMs);
     if (window.nextDueMs !== null && window.nextDueMs <= 0) {
       for (const tenantId of await endDueWaits(db)) ready.notice(tenantId);
@@ -49,7 +50,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     await ready.refresh(db);
     const taken = [...window.inFlight.values()].reduce((sum, count) => sum + count, 0);
     if (!window.paused) await fill(new Map(window.inFlight), Math.ceil(window.slots * windowRatio) - taken);
-    return window.nextDueMs === null ? undefined : Math.max(0, Math.ceil(window.nextDueMs));
+    return msUntil(window.nextDueMs);
   }
 
   /** Again for the places of tenants that had fewer than was thought, until the window is full or nobody may have more. */
@@ -102,6 +103,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       }
     },
   };
+}
+
+function msUntil(dueMs: number | null): number | undefined {
+  return dueMs === null ? undefined : Math.max(0, Math.ceil(dueMs));
 }
 
 /** The first of each tenant's line for its first choice, and so on; a choice whose line has ended gets none. */
