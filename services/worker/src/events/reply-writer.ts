@@ -7,8 +7,8 @@ export interface ReplyWriterOptions {
   readonly frameBytes: number;
   /** Writes one batch; false = this attempt may not write any more. */
   readonly append: (events: readonly NewEvent[]) => Promise<boolean>;
-  /** Called once, when a batch was refused or could not be written. */
-  readonly onBroken: (error: unknown) => void;
+  /** Called once, when a batch was refused, which is `null`, or could not be written. */
+  readonly onBroken: (error: Error | null) => void;
 }
 
 /** Collects what the model streams and writes it to the event log in frames: the first token at once, then by time or size. */
@@ -51,11 +51,15 @@ export function createReplyWriter(options: ReplyWriterOptions): ReplyWriter {
   async function append(batch: readonly NewEvent[]): Promise<void> {
     if (broken) return;
     try {
-      if (!(await options.append(batch))) throw new Error("the attempt is not the running one any more");
+      if (!(await options.append(batch))) breakOff(null);
     } catch (error) {
-      broken = true;
-      options.onBroken(error);
+      breakOff(error instanceof Error ? error : new Error(String(error)));
     }
+  }
+
+  function breakOff(error: Error | null): void {
+    broken = true;
+    options.onBroken(error);
   }
 
   function flushSoon(): void {

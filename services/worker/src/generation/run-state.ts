@@ -63,7 +63,9 @@ export function beginRun(claim: Claim, active: ActiveRun, deps: RunDependencies)
       return events.append(batch, { also: (tx) => recordFirstToken(tx, claim, firstTokenAt) });
     },
     onBroken: (error) => {
-      log.warn({ err: error }, "live events cannot be written; the run gives way");
+      // Its chat was deleted, somebody ended it, or another worker has it: all of them are ordinary.
+      if (error === null) log.info("the run ended elsewhere and gives way");
+      else log.warn({ err: error }, "live events cannot be written; the run gives way");
       deps.activeRuns.abort(generationId, "fenced");
     },
   });

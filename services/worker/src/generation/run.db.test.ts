@@ -1,5 +1,15 @@
 import { inflateSync } from "node:zlib";
-import { endGeneration, findChatAudit, findGeneration, NO_USAGE, requestCancel, withTenant } from "@shiftwork/db";
+import { encodeId } from "@shiftwork/contracts";
+import {
+  deleteChat,
+  endGeneration,
+  findChatAudit,
+  findChatLocked,
+  findGeneration,
+  NO_USAGE,
+  requestCancel,
+  withTenant,
+} from "@shiftwork/db";
 import { insertTestGeneration, insertTestMessage, type TestChat } from "@shiftwork/db/testing";
 import { startFakeOpenAi, type FakeOpenAi } from "@shiftwork/providers/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
@@ -208,6 +218,25 @@ describe("a run", () => {
     const before = await bench.events.read(chat.tenantId, id, 0, 100);
     expect(before.at(-1)?.type).toBe("generation.failed");
     expect(await replies(chat)).toEqual([]);
+  });
+
+  it("whose chat is deleted stops, and its log tells of an ordinary end", async () => {
+    const fake = await fakeProvider({ script: { kind: "words", words: ["One ", "two ", "three"], gated: true } });
+    const chat = await bench.chatWith(fake.baseUrl);
+    const id = await insertTestGeneration(bench.api.db, chat);
+    const call = await fake.received(0);
+    call.next();
+    await bench.eventsUntil(chat, id, (event) => event.type === "message.delta");
+    await withTenant(bench.api.db, chat.tenantId, async (tx) => {
+      await findChatLocked(tx, chat.tenantId, chat.chatId, null);
+      call.next();
+      await deleteChat(tx, chat.tenantId, { id: chat.chatId, publicId: encodeId("chat", chat.chatId) });
+    });
+    await call.clientClosed;
+    const ofRun = () => bench.logged.filter((line) => line["generationId"] === encodeId("generation", id));
+    await expect.poll(() => ofRun().map((line) => line["msg"])).toContain("generation done");
+    expect(ofRun().filter(({ level }) => level !== "info")).toEqual([]);
+    expect(ofRun().filter((line) => "err" in line)).toEqual([]);
   });
 
   it("whose reply holds a character PostgreSQL cannot store streams and stores the same replacement", async () => {

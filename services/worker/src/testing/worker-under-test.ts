@@ -22,6 +22,8 @@ export interface Bench {
   readonly worker: Database;
   readonly queue: Queue;
   readonly events: EventLog;
+  /** Every line its workers have logged. */
+  readonly logged: readonly { readonly [field: string]: unknown }[];
   startWorker(overrides?: Partial<Omit<WorkerConfig, "PLUGINS">>, plugins?: readonly string[]): Promise<RunningWorker>;
   /** A chat whose provider is at `baseUrl`. */
   chatWith(baseUrl: string): Promise<TestChat>;
@@ -60,6 +62,12 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
   const events = await openPostgresEventLog(api);
   const workers: RunningWorker[] = [];
   const loaded: LoadedPlugins[] = [];
+  const logged: { readonly [field: string]: unknown }[] = [];
+  const logger = createLogger({
+    level: "info",
+    name: "test",
+    destination: { write: (line) => void logged.push(JSON.parse(line)) },
+  });
 
   const eventsUntil: Bench["eventsUntil"] = (chat, generationId, until) =>
     new Promise((resolve, reject) => {
@@ -84,6 +92,7 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
     worker,
     queue,
     events,
+    logged,
     async startWorker(overrides = {}, plugins = []) {
       const config = WorkerConfig.parse({
         DATABASE_URL: test.url,
@@ -98,7 +107,7 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
       const started = await startWorker({
         database: worker,
         queue,
-        logger: createLogger({ level: "silent", name: "test" }),
+        logger,
         config,
         plugins: own,
         masterKey: Buffer.alloc(32, 7),
