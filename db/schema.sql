@@ -188,7 +188,8 @@ create table generation_attempts (
   error_code text,
   input_tokens integer,
   output_tokens integer,
-  constraint generation_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'lost'::text]))),
+  cache_read_tokens integer,
+  constraint generation_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'lost'::text, 'handed_back'::text]))),
   constraint generation_attempts_tenant_id_generation_id_fkey FOREIGN KEY (tenant_id, generation_id) REFERENCES generations(tenant_id, id) ON DELETE CASCADE,
   constraint generation_attempts_pkey PRIMARY KEY (tenant_id, generation_id, fence)
 );

@@ -84,6 +84,7 @@ export {
   EVENTS_CHANNEL,
   readEvents,
   readStreamedText,
+  readStreamedUsage,
   type EventsToAppend,
 } from "./queries/generation-events.ts";
 export {
@@ -96,6 +97,7 @@ export {
 export {
   claimGeneration,
   endGeneration,
+  isReported,
   NO_USAGE,
   recordContext,
   recordFirstToken,

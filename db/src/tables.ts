@@ -341,10 +341,11 @@ interface GenerationAttemptsTable {
   worker_id: string;
   started_at: Generated<Date>;
   ended_at: Date | null;
-  outcome: "completed" | "failed" | "cancelled" | "lost" | null;
+  outcome: "completed" | "failed" | "cancelled" | "lost" | "handed_back" | null;
   error_code: string | null;
   input_tokens: number | null;
   output_tokens: number | null;
+  cache_read_tokens: number | null;
 }
 
 interface GenerationReasonsTable {

@@ -481,6 +481,26 @@ describe("runs of silent workers, and handed back", () => {
     expect(again).toMatchObject({ attempt: 1, fence: 2, toldWaits: 1 });
   });
 
+  it("a run that is given back keeps the row of an attempt that has cost something", async () => {
+    const claim = await claimNew();
+    const spent = { inputTokens: 7, outputTokens: null, cacheReadTokens: 3 };
+    await asWorker((tx) => requeueRun(tx, claim, { reason: "SHUTTING_DOWN", streamed: false, spent }));
+    const rows = await asWorker((tx) =>
+      tx.selectFrom("generation_attempts").selectAll().where("generation_id", "=", claim.generationId).execute(),
+    );
+    expect(rows).toMatchObject([
+      {
+        outcome: "handed_back",
+        input_tokens: 7,
+        output_tokens: null,
+        cache_read_tokens: 3,
+        ended_at: expect.any(Date),
+      },
+    ]);
+    const job = { tenantId: chat.tenantId, generationId: claim.generationId, epoch: 1 };
+    expect(await asWorker((tx) => claimGeneration(tx, job, workerId))).toMatchObject({ attempt: 1, fence: 2 });
+  });
+
   it("a told wait is over once the run is taken from its next worker", async () => {
     const claim = await claimNew();
     await asWorker((tx) => requeueRun(tx, claim, { reason: "PROVIDER_UNAVAILABLE", streamed: false, waitMs: 60_000 }));

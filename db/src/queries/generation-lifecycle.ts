@@ -127,6 +127,8 @@ export interface Ending {
   readonly error: Problem | null;
   readonly finishReason: string | null;
   readonly usage: Usage;
+  /** What all requests of this attempt cost, as reported, failed ones included. Default: `usage`. */
+  readonly spent?: Usage;
   readonly text: string;
   /** Complete calls only; a run that did not complete stores none. */
   readonly toolCalls: readonly ToolCall[];
@@ -146,6 +148,11 @@ export interface Usage {
 }
 
 export const NO_USAGE: Usage = { inputTokens: null, outputTokens: null, cacheReadTokens: null };
+
+/** The provider has said something of its cost; what it did not say is unknown, not 0. */
+export function isReported(usage: Usage): boolean {
+  return Object.values(usage).some((tokens) => tokens !== null);
+}
 
 export interface Ended {
   readonly status: TerminalStatus;
@@ -246,13 +253,16 @@ async function endAttempt(tx: Tx, ending: Ending, status: TerminalStatus): Promi
         ended_at: sql<Date>`now()`,
         outcome: status,
         error_code: status === "failed" ? (ending.error?.code ?? null) : null,
-        input_tokens: ending.usage.inputTokens,
-        output_tokens: ending.usage.outputTokens,
+        ...usageColumns(ending.spent ?? ending.usage),
       })
       .where("tenant_id", "=", ending.tenantId)
       .where("generation_id", "=", ending.generationId)
       .where("fence", "=", ending.expected.fence),
   );
+}
+
+export function usageColumns({ inputTokens, outputTokens, cacheReadTokens }: Usage) {
+  return { input_tokens: inputTokens, output_tokens: outputTokens, cache_read_tokens: cacheReadTokens };
 }
 
 function terminalEvent(

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Tx } from "../transaction.ts";
 import { wakeDispatcher } from "./dispatch-room.ts";
 import { appendEvents } from "./generation-events.ts";
-import type { HeldFence } from "./generation-lifecycle.ts";
+import { isReported, NO_USAGE, usageColumns, type HeldFence, type Usage } from "./generation-lifecycle.ts";
 
 /** Whose run it was is gone; its worker shuts down; or its provider said when to come back. */
 export type RequeueReason = "WORKER_LOST" | "SHUTTING_DOWN" | ProviderErrorCode;
@@ -14,6 +14,8 @@ export interface Requeue {
   readonly streamed: boolean;
   /** Not started again before, in milliseconds from now by the database's clock. Default: at once. */
   readonly waitMs?: number | null;
+  /** What its requests cost so far, as reported. Default: unknown. */
+  readonly spent?: Usage;
 }
 
 /**
@@ -34,7 +36,7 @@ export async function requeueRun(tx: Tx, run: HeldFence, requeue: Requeue): Prom
   `.execute(tx);
   const row = rows[0];
   if (!row) return false;
-  await closeAttempt(tx, run, reason);
+  await closeAttempt(tx, run, requeue);
   const nextAttemptAt = row.notBefore?.toISOString() ?? null;
   const retrying: NewEvent = {
     type: "generation.retrying",
@@ -45,10 +47,11 @@ export async function requeueRun(tx: Tx, run: HeldFence, requeue: Requeue): Prom
   return true;
 }
 
-/** An attempt that is given back leaves no row: its number is used again. */
-async function closeAttempt(tx: Tx, run: HeldFence, reason: RequeueReason): Promise<void> {
+/** An attempt that is given back leaves no row, unless it has cost something: its number is used again. */
+async function closeAttempt(tx: Tx, run: HeldFence, { reason, spent = NO_USAGE }: Requeue): Promise<void> {
   const mine = { tenant_id: run.tenantId, generation_id: run.generationId, fence: run.fence };
-  if (reason !== "WORKER_LOST") {
+  const isLost = reason === "WORKER_LOST";
+  if (!isLost && !isReported(spent)) {
     await tx
       .deleteFrom("generation_attempts")
       .where((eb) => eb.and(mine))
@@ -57,7 +60,12 @@ async function closeAttempt(tx: Tx, run: HeldFence, reason: RequeueReason): Prom
   }
   await tx
     .updateTable("generation_attempts")
-    .set({ ended_at: sql<Date>`now()`, outcome: "lost", error_code: reason })
+    .set({
+      ended_at: sql<Date>`now()`,
+      outcome: isLost ? "lost" : "handed_back",
+      error_code: reason,
+      ...usageColumns(spent),
+    })
     .where((eb) => eb.and(mine))
     .execute();
 }

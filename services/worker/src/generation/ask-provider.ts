@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { NO_USAGE } from "@shiftwork/db";
 import type { ProviderRequest } from "@shiftwork/pipeline";
 import { ProviderError, providerByKind, providerTarget } from "@shiftwork/providers";
+import { addUsage } from "./add-usage.ts";
 import { ToldToWait } from "./outcome.ts";
 import { decideRetry } from "./retry-policy.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
@@ -14,6 +16,7 @@ import { streamReply } from "./stream-reply.ts";
 export async function askProvider(run: Run, deps: RunDependencies, request: ProviderRequest): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
+      countAnew(run);
       return await sendOnce(run, deps, request);
     } catch (error) {
       run.active.signal.throwIfAborted();
@@ -21,6 +24,12 @@ export async function askProvider(run: Run, deps: RunDependencies, request: Prov
       await waitOrThrow(run, deps, error, tries);
     }
   }
+}
+
+/** A failed request may have been billed: its cost stays with the attempt, the reply's own with the reply. */
+function countAnew({ facts }: Run): void {
+  facts.spentBefore = addUsage(facts.spentBefore, facts.usage);
+  facts.usage = NO_USAGE;
 }
 
 function sendOnce(run: Run, deps: RunDependencies, request: ProviderRequest): Promise<void> {

@@ -1,6 +1,7 @@
 import { problem, type Problem, type TerminalStatus } from "@shiftwork/contracts";
 import {
   endGeneration,
+  isReported,
   NO_USAGE,
   prepareAudit,
   requeueRun,
@@ -10,6 +11,7 @@ import {
   type Requeue,
   type Usage,
 } from "@shiftwork/db";
+import { addUsage } from "./add-usage.ts";
 import { inTenant } from "./in-tenant.ts";
 import { outcomeOf, type Outcome } from "./outcome.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
@@ -55,11 +57,13 @@ function restOfWait({ waitEndsAtMs }: Run): number | null {
 async function handBack(
   run: Run,
   outcome: Outcome,
-  requeue: Omit<Requeue, "streamed">,
+  requeue: Omit<Requeue, "streamed" | "spent">,
   deps: RunDependencies,
 ): Promise<Outcome> {
-  const streamed = run.facts.hasBegun;
-  const handed = await inTenant(deps, run.claim.tenantId, (tx) => requeueRun(tx, run.claim, { ...requeue, streamed }));
+  const [streamed, spent] = [run.facts.hasBegun, spentBy(run)];
+  const handed = await inTenant(deps, run.claim.tenantId, (tx) =>
+    requeueRun(tx, run.claim, { ...requeue, streamed, spent }),
+  );
   // Refused = a cancel was accepted in the meantime, or the run is not ours any more; ending it tells which.
   return handed ? outcome : end(run, "cancelled", null, deps);
 }
@@ -80,7 +84,7 @@ function endAsInternal(run: Run, refused: unknown, deps: RunDependencies): Promi
   if (refused instanceof DatabaseAwayError) throw refused;
   run.log.error({ err: refused }, "the end of a run was refused");
   const ending = endingOf(run, "failed", CANNOT_BE_STORED);
-  const plain = { finishReason: null, usage: NO_USAGE, toolCalls: [], auditPatch: {} };
+  const plain = { finishReason: null, usage: NO_USAGE, spent: NO_USAGE, toolCalls: [], auditPatch: {} };
   return whileDatabaseIsAway(() => endOnce(run, { ...ending, ...plain }, deps));
 }
 
@@ -103,6 +107,7 @@ function endingOf(run: Run, status: TerminalStatus, error: Problem | null): Endi
     error,
     finishReason: facts.finishReason,
     usage: facts.usage,
+    spent: spentBy(run),
     text: writer.text,
     toolCalls: facts.toolCalls,
     firstTokenAt: writer.firstTokenAt,
@@ -113,6 +118,6 @@ function endingOf(run: Run, status: TerminalStatus, error: Problem | null): Endi
   };
 }
 
-function isReported(usage: Usage): boolean {
-  return Object.values(usage).some((tokens) => tokens !== null);
+function spentBy({ facts }: Run): Usage {
+  return addUsage(facts.spentBefore, facts.usage);
 }

@@ -12,7 +12,7 @@ import {
   type Claim,
   type Tx,
 } from "@shiftwork/db";
-import { insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
+import { insertAnotherChat, insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { takeOver } from "../maintenance/take-over.ts";
 import { openBench, type Bench } from "../testing/worker-under-test.ts";
@@ -106,4 +106,35 @@ it("a run that was taken away while its worker slept, and runs elsewhere, writes
     await write(lost);
     expect(await everything(), what).toEqual(before);
   }
+});
+
+it("a lost run keeps what its last attempt reported of its cost, request by request", async () => {
+  const used = (inputTokens: number, outputTokens: number) =>
+    ({ type: "usage.updated", data: { inputTokens, outputTokens } }) as const;
+  const data = { attempt: 1, errorCode: "PROVIDER_UNAVAILABLE", nextAttemptAt: null, resetOutput: false } as const;
+  const again = { type: "generation.retrying", data } as const;
+  const [first, second] = [newId(), newId()];
+  const another = await insertAnotherChat(bench.api.db, chat);
+  const lost = await claimAs(first, await insertTestGeneration(bench.api.db, another), 0);
+  await createLiveEvents(bench.worker.db, lost).append([used(7, 1), used(7, 2), again, used(9, 3)]);
+  for (const run of await findRunsOfWorker(bench.worker.db, first)) await asWorker((tx) => takeOver(tx, run));
+  const next = await claimAs(second, lost.generationId, 1);
+  await createLiveEvents(bench.worker.db, next).append([used(9, 4)]);
+  for (const run of await findRunsOfWorker(bench.worker.db, second)) await asWorker((tx) => takeOver(tx, run));
+  const third = newId();
+  await claimAs(third, lost.generationId, 2);
+  for (const run of await findRunsOfWorker(bench.worker.db, third)) await asWorker((tx) => takeOver(tx, run));
+  const rows = await asWorker((tx) =>
+    tx
+      .selectFrom("generation_attempts")
+      .select(["outcome", "input_tokens as input", "output_tokens as output"])
+      .where("generation_id", "=", lost.generationId)
+      .orderBy("fence")
+      .execute(),
+  );
+  expect(rows).toEqual([
+    { outcome: "lost", input: 16, output: 5 },
+    { outcome: "lost", input: 9, output: 4 },
+    { outcome: "failed", input: null, output: null },
+  ]);
 });

@@ -93,6 +93,15 @@ describe("a request that fails before its first token", () => {
     expect(await replies(chat)).toMatchObject([{ content: "Aye." }]);
   });
 
+  it("may have been billed: the attempt keeps what all its requests cost, the generation what its reply cost", async () => {
+    const usage = { prompt_tokens: 7, completion_tokens: 2 };
+    const billed: FakeReply = { kind: "chunks", chunks: [{ choices: [], usage }], done: false };
+    const { chat, id } = await run([billed, REPLY]);
+    await bench.ended(chat, id);
+    expect(await generation(chat, id)).toMatchObject({ status: "completed", inputTokens: 10, outputTokens: 1 });
+    expect(await attempts(chat, id)).toMatchObject([{ input_tokens: 17, output_tokens: 3, cache_read_tokens: null }]);
+  });
+
   it("is sent three times at most, then the generation fails with the provider's code", async () => {
     const { fake, chat, id } = await run(error(503));
     const events = await bench.ended(chat, id);

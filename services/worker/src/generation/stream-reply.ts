@@ -13,6 +13,8 @@ import type { ReplyWriter } from "../events/reply-writer.ts";
 /** What is known beyond the text itself; filled while the reply streams, so that a broken-off one keeps what it has. */
 export interface ReplyFacts {
   usage: Usage;
+  /** What the requests before this one cost, in the same attempt. */
+  spentBefore: Usage;
   finishReason: string | null;
   toolCalls: ToolCall[];
   /** Text, reasoning or a part of a call has come: nothing is sent again any more. */
@@ -20,7 +22,7 @@ export interface ReplyFacts {
 }
 
 export function noFactsYet(): ReplyFacts {
-  return { usage: NO_USAGE, finishReason: null, toolCalls: [], hasBegun: false };
+  return { usage: NO_USAGE, spentBefore: NO_USAGE, finishReason: null, toolCalls: [], hasBegun: false };
 }
 
 /** Calls the model and passes on what it streams, part by part. Throws what the provider or the abort threw. */

@@ -4,9 +4,11 @@ import {
   lockHeldRun,
   NO_USAGE,
   readStreamedText,
+  readStreamedUsage,
   requeueRun,
   type HeldRun,
   type Tx,
+  type Usage,
 } from "@shiftwork/db";
 
 /** Takes a run from a worker that is not running it any more: an accepted cancel ends it, else it runs again, three times at most. */
@@ -19,7 +21,7 @@ export async function takeOver(tx: Tx, run: HeldRun): Promise<void> {
   // Before the log is read: its worker may be slow, not gone, and about to stream a first word.
   if (!(await lockHeldRun(tx, run))) return;
   const streamed = await readStreamedText(tx, run.tenantId, run.generationId);
-  await requeueRun(tx, run, { reason: "WORKER_LOST", streamed: streamed !== "" });
+  await requeueRun(tx, run, { reason: "WORKER_LOST", streamed: streamed !== "", spent: await spentBy(tx, run) });
 }
 
 /** Ends a run in its worker's place, with the text the event log still holds. */
@@ -35,6 +37,7 @@ export async function endHeldRun(tx: Tx, run: HeldRun, status: TerminalStatus, e
     error,
     finishReason: null,
     usage: NO_USAGE,
+    ...(running ? { spent: await spentBy(tx, run) } : {}),
     text: running ? await readStreamedText(tx, run.tenantId, run.generationId) : "",
     toolCalls: [],
     firstTokenAt: null,
@@ -43,4 +46,8 @@ export async function endHeldRun(tx: Tx, run: HeldRun, status: TerminalStatus, e
     anchorMessageId: null,
     auditPatch: {},
   });
+}
+
+async function spentBy(tx: Tx, { tenantId, generationId }: HeldRun): Promise<Usage> {
+  return { ...NO_USAGE, ...(await readStreamedUsage(tx, tenantId, generationId)) };
 }
