@@ -23,6 +23,7 @@ import { createLeader, type Leader } from "./dispatch/leader.ts";
 import { createActiveRuns, type ActiveRuns } from "./generation/active-runs.ts";
 import type { RunDependencies } from "./generation/run-state.ts";
 import { expire, expireEverywhere } from "./maintenance/expire.ts";
+import { createOwnLease, type OwnLease } from "./maintenance/own-lease.ts";
 import { reconcile } from "./maintenance/reconcile.ts";
 import { settleAudits, settleAuditsEverywhere } from "./maintenance/settle-audits.ts";
 import { sweepRuns } from "./maintenance/sweep-runs.ts";
@@ -54,7 +55,11 @@ export async function startWorker(deps: WorkerDependencies): Promise<RunningWork
   const activeRuns = createActiveRuns();
   const leader = createLeader(database.db, row.id, config.LEASE_MS);
   // Alive before the first job: a run of a worker without a row would be taken for a dead one's.
-  await sweepRuns(database.db, row, activeRuns);
+  const lease = createOwnLease({
+    sweep: () => sweepRuns(database.db, row, activeRuns),
+    deadAfterMs: config.WORKER_DEAD_AFTER_MS,
+  });
+  await lease.renew();
   const dispatcher = createDispatcher({
     db: database.db,
     queue,
@@ -62,9 +67,9 @@ export async function startWorker(deps: WorkerDependencies): Promise<RunningWork
     deadAfterMs: config.WORKER_DEAD_AFTER_MS,
     lookAroundMs: config.DISPATCH_INTERVAL_MS,
   });
-  const loops = createLoops(deps, activeRuns, leader, dispatcher);
+  const loops = createLoops(deps, lease, leader, dispatcher);
   const listeners = await listen(database, activeRuns, loops, dispatcher);
-  const consumer = await queue.consume(createJobHandler(runDependencies(deps, activeRuns)), {
+  const consumer = await queue.consume(createJobHandler(runDependencies(deps, activeRuns, lease)), {
     concurrency: config.WORKER_CONCURRENCY,
     onError: (error) => logger.warn({ err: error }, "queue error"),
   });
@@ -84,12 +89,13 @@ export async function startWorker(deps: WorkerDependencies): Promise<RunningWork
   };
 }
 
-function runDependencies(deps: WorkerDependencies, activeRuns: ActiveRuns): RunDependencies {
+function runDependencies(deps: WorkerDependencies, activeRuns: ActiveRuns, lease: OwnLease): RunDependencies {
   const { config } = deps;
   return {
     db: deps.database.db,
     workerId: deps.row.id,
     activeRuns,
+    lease,
     masterKey: deps.masterKey,
     timeouts: {
       connectTimeoutMs: config.PROVIDER_CONNECT_TIMEOUT_MS,
@@ -115,7 +121,7 @@ type Loops = Readonly<
 
 type AsLeader = (work: () => Promise<boolean | void>) => () => Promise<boolean | void>;
 
-function createLoops(deps: WorkerDependencies, activeRuns: ActiveRuns, leader: Leader, dispatcher: Dispatcher): Loops {
+function createLoops(deps: WorkerDependencies, lease: OwnLease, leader: Leader, dispatcher: Dispatcher): Loops {
   const { config, queue, logger } = deps;
   const { db } = deps.database;
   const deadAfterMs = config.WORKER_DEAD_AFTER_MS;
@@ -126,7 +132,7 @@ function createLoops(deps: WorkerDependencies, activeRuns: ActiveRuns, leader: L
     sweep: createLoop({
       name: "sweep",
       intervalMs: config.HEARTBEAT_MS,
-      runOnce: () => sweepRuns(db, deps.row, activeRuns),
+      runOnce: () => lease.renew(),
       onError,
     }),
     dispatch: createLoop({

@@ -4,6 +4,7 @@ import type { ProviderRequest } from "@shiftwork/pipeline";
 import { ProviderError, providerByKind, providerTarget } from "@shiftwork/providers";
 import { addUsage } from "./add-usage.ts";
 import { ToldToWait } from "./outcome.ts";
+import { requireLease } from "./require-lease.ts";
 import { decideRetry } from "./retry-policy.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
 import { present } from "./step.ts";
@@ -17,6 +18,7 @@ export async function askProvider(run: Run, deps: RunDependencies, request: Prov
   for (let tries = 1; ; tries += 1) {
     try {
       countAnew(run);
+      await requireLease(run, deps);
       return await sendOnce(run, deps, request);
     } catch (error) {
       run.active.signal.throwIfAborted();

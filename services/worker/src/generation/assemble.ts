@@ -2,6 +2,7 @@ import { keepGenerationSummary } from "@shiftwork/db";
 import { runStage, STAGES, type Stage } from "@shiftwork/pipeline";
 import { summaryCost } from "@shiftwork/providers";
 import { inTenant } from "./in-tenant.ts";
+import { requireLease } from "./require-lease.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
 import { present, type Step } from "./step.ts";
 
@@ -21,9 +22,10 @@ function stepOf(stage: Stage): Step {
     name: stage.name,
     // `shift` may wait for a model: what it waits for is bounded where it is called.
     deadlineMs: stage.name === "shift" ? null : stage.deadlineMs,
-    async run(run) {
+    async run(run, deps) {
       const assembly = present(run.assembly);
       if (stage.name === "shift") run.unshifted = assembly;
+      if (stage.name === "shift" && run.helper !== null) await requireLease(run, deps);
       run.assembly = await runStage(stage, assembly, run.active.signal);
     },
   };

@@ -13,10 +13,16 @@ import {
   type Tx,
 } from "@shiftwork/db";
 import { insertAnotherChat, insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { createLogger, loadPlugins } from "@shiftwork/platform";
+import { startFakeOpenAi } from "@shiftwork/providers/testing";
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
+import { sweepRuns } from "../maintenance/sweep-runs.ts";
 import { takeOver } from "../maintenance/take-over.ts";
 import { openBench, type Bench } from "../testing/worker-under-test.ts";
+import { createActiveRuns, type ActiveRuns } from "./active-runs.ts";
 import { createLiveEvents } from "./live-events.ts";
+import { runGeneration } from "./run.ts";
+import type { RunDependencies } from "./run-state.ts";
 
 let bench: Bench;
 let chat: TestChat;
@@ -107,6 +113,40 @@ it("a run that was taken away while its worker slept, and runs elsewhere, writes
     expect(await everything(), what).toEqual(before);
   }
 });
+
+it("a worker that wakes up asks after its run before it pays for a request, and sends none for one that was taken away", async () => {
+  const fake = await startFakeOpenAi();
+  onTestFinished(() => fake.close());
+  const own = await bench.chatWith(fake.baseUrl);
+  const workerId = newId();
+  const activeRuns = createActiveRuns();
+  const takeAwayAndSweep = async (): Promise<void> => {
+    for (const run of await findRunsOfWorker(bench.worker.db, workerId))
+      await withTenant(bench.worker.db, own.tenantId, (tx) => takeOver(tx, run));
+    await sweepRuns(bench.worker.db, { id: workerId, host: "h", pid: 1, slots: 1 }, activeRuns);
+  };
+  const lease = { isOver: () => true, renew: takeAwayAndSweep };
+  const generationId = await insertTestGeneration(bench.api.db, own);
+  const job = { tenantId: own.tenantId, generationId, epoch: 0 };
+  const outcome = await runGeneration(job, { ...(await runDependencies(workerId, activeRuns)), lease });
+  expect(outcome.kind).toBe("fenced");
+  expect(fake.requests).toEqual([]);
+});
+
+async function runDependencies(workerId: string, activeRuns: ActiveRuns): Promise<Omit<RunDependencies, "lease">> {
+  return {
+    db: bench.worker.db,
+    workerId,
+    activeRuns,
+    masterKey: Buffer.alloc(32, 7),
+    timeouts: { connectTimeoutMs: 10_000, idleTimeoutMs: 10_000 },
+    retry: { baseMs: 1, capMs: 1, longestInPlaceMs: 1, mostToldWaits: 1, random: () => 0 },
+    summaryTimeoutMs: 1_000,
+    frame: { frameMs: 5, frameBytes: 256 },
+    plugins: await loadPlugins([]),
+    logger: createLogger({ level: "silent", name: "test" }),
+  };
+}
 
 it("a lost run keeps what its last attempt reported of its cost, request by request", async () => {
   const used = (inputTokens: number, outputTokens: number) =>

@@ -4,6 +4,7 @@ import type { Assembly } from "@shiftwork/pipeline";
 import type { LoadedPlugins, Logger } from "@shiftwork/platform";
 import type { CallingSummariser, ProviderTimeouts } from "@shiftwork/providers";
 import { createReplyWriter, type ReplyWriter } from "../events/reply-writer.ts";
+import type { OwnLease } from "../maintenance/own-lease.ts";
 import type { ActiveRun, ActiveRuns } from "./active-runs.ts";
 import { createLiveEvents, type LiveEvents } from "./live-events.ts";
 import type { Prompt } from "./prompt.ts";
@@ -14,6 +15,7 @@ export interface RunDependencies {
   readonly db: Db;
   readonly workerId: string;
   readonly activeRuns: ActiveRuns;
+  readonly lease: OwnLease;
   readonly masterKey: Uint8Array;
   readonly timeouts: ProviderTimeouts;
   readonly retry: RetryPolicy;

@@ -7,7 +7,7 @@ import { takeOver } from "./take-over.ts";
 /**
  * Says that this worker lives, and compares its runs with what the database says: an accepted cancel whose signal was
  * lost, a run that was taken away while this process slept, and a run this process gave up are found here at the latest.
- * Nothing depends on its coming first: every write of a run asks for its fence in the same transaction.
+ * No write depends on its coming first: each asks for its fence in the same transaction. Only what is paid for waits for it.
  */
 export async function sweepRuns(db: Db, worker: WorkerRow, activeRuns: ActiveRuns): Promise<void> {
   const startedAt = performance.now();
