@@ -9,7 +9,7 @@ import {
 import { canonicalJson } from "@shiftwork/pipeline";
 import { createHash } from "node:crypto";
 import type { ApiDependencies } from "./api-dependencies.ts";
-import { HttpProblem } from "./errors.ts";
+import { fieldProblem, HttpProblem } from "./errors.ts";
 import type { Answer, Call } from "./routes/endpoint.ts";
 
 /** `jobs.md` §12. */
@@ -51,7 +51,8 @@ function idempotentRequest(call: Call, fingerprint: unknown): IdempotentRequest 
   const key = call.request.headers["idempotency-key"];
   if (key === undefined) return null;
   if (typeof key !== "string" || key === "" || Buffer.byteLength(key) > LONGEST_KEY_BYTES) {
-    throw new HttpProblem("VALIDATION_FAILED", `Idempotency-Key is 1 to ${LONGEST_KEY_BYTES} bytes.`);
+    const text = `Idempotency-Key is 1 to ${LONGEST_KEY_BYTES} bytes.`;
+    throw fieldProblem("VALIDATION_FAILED", "/Idempotency-Key", text, "Send a shorter one, such as a UUID.");
   }
   const path = call.request.url.split("?")[0] ?? "";
   // The owner belongs to it: one end user must never be handed the answer another one got.

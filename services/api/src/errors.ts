@@ -109,7 +109,7 @@ export function fieldProblem(
   code: ErrorCode,
   pointer: string,
   message: string,
-  fix: string | null = null,
+  fix: string,
   fieldCode = "invalid",
 ): HttpProblem {
   return new HttpProblem(code, message, { errors: [{ pointer, code: fieldCode, message, fix }] });

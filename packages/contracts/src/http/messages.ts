@@ -22,7 +22,7 @@ const marks = {
 } as const;
 
 const withoutReservedKey = (meta: object): boolean => !Object.hasOwn(meta, RESERVED_KEY);
-const reserved = { path: [RESERVED_KEY], message: "is kept for what an import stored" };
+const reserved = { path: [RESERVED_KEY], message: "is kept for what an import stored", params: { fix: "Remove it." } };
 const Meta = z.looseObject(marks).partial().refine(withoutReservedKey, reserved);
 const MetaChange = z
   .looseObject({ manualExcluded: marks.manualExcluded.nullable(), optional: marks.optional.nullable() })

@@ -5,7 +5,7 @@ export const FieldProblem = z.object({
   pointer: z.string(),
   code: z.string(),
   message: z.string(),
-  fix: z.string().nullable(),
+  fix: z.string(),
 });
 export type FieldProblem = z.infer<typeof FieldProblem>;
 

@@ -1,7 +1,7 @@
 import { decodeId } from "@shiftwork/contracts";
 import { findApiKey, tenantExists, withTenant, type ApiKey, type Db } from "@shiftwork/db";
 import type { IncomingHttpHeaders } from "node:http";
-import { HttpProblem, notFound } from "../errors.ts";
+import { fieldProblem, HttpProblem, notFound } from "../errors.ts";
 import type { Tenancy } from "../routes/endpoint.ts";
 import { hashSecret, isSameHash, parseApiKey } from "./api-key.ts";
 import type { Caller } from "./caller.ts";
@@ -45,7 +45,8 @@ async function tenantOfAdmin(
   if (named === "*" && tenancy === "one or all") return { tenantId: "", everyTenant: true };
   if (typeof named !== "string" || named === "*") {
     const choice = tenancy === "one or all" ? "a tenant's id, or *" : "a tenant's id";
-    throw new HttpProblem("VALIDATION_FAILED", `With an admin key, send ${choice} as X-Tenant-Id.`);
+    const text = "An admin key belongs to no tenant.";
+    throw fieldProblem("VALIDATION_FAILED", "/X-Tenant-Id", text, `Send ${choice} as X-Tenant-Id.`, "required");
   }
   const tenantId = decodeId("tenant", named);
   if (tenantId === null || !(await withTenant(db, tenantId, (tx) => tenantExists(tx, tenantId)))) {
@@ -77,7 +78,8 @@ function ownerOf(key: ApiKey, headers: IncomingHttpHeaders): string | null {
   const named = headers["x-owner-id"];
   if (named === undefined) return key.ownerId;
   if (typeof named !== "string" || named === "" || named.length > OWNER_ID_LENGTH) {
-    throw new HttpProblem("VALIDATION_FAILED", `X-Owner-Id is 1 to ${OWNER_ID_LENGTH} characters.`);
+    const text = `X-Owner-Id is 1 to ${OWNER_ID_LENGTH} characters.`;
+    throw fieldProblem("VALIDATION_FAILED", "/X-Owner-Id", text, "Send the end user's id as the chat has it.");
   }
   if (key.ownerId !== null && key.ownerId !== named) {
     throw new HttpProblem("INSUFFICIENT_SCOPE", "X-Owner-Id names an owner this key is not bound to.");

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { HttpProblem } from "../errors.ts";
+import { fieldProblem, HttpProblem } from "../errors.ts";
 import type { Answer, Call } from "../routes/endpoint.ts";
 
 /** Where a page ended: the sort key of its last row. */
@@ -92,5 +92,11 @@ function parse(text: string): unknown {
 }
 
 function invalidCursor(): HttpProblem {
-  return new HttpProblem("INVALID_CURSOR", "The cursor is not one this list gave out with this filter.");
+  const text = "The cursor is not one this list gave out with this filter.";
+  return fieldProblem(
+    "INVALID_CURSOR",
+    "/cursor",
+    text,
+    "Leave it out to begin anew, or keep the filter it came with.",
+  );
 }

@@ -13,7 +13,7 @@ export function addJsonBody(app: FastifyInstance): void {
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, text, done) => {
     if (text === "") return done(null, undefined);
     return parse(request, text.toString(), (error: Error | null, body?: unknown) => {
-      if (error) return done(new HttpProblem("INVALID_JSON", "The body is not valid JSON."));
+      if (error) return done(fieldProblem("INVALID_JSON", "", "The body is not valid JSON.", "Send one JSON value."));
       return done(findUnstorable(body), body);
     });
   });

@@ -2,6 +2,7 @@ import type { FieldProblem } from "@shiftwork/contracts";
 import type { FastifySchemaCompiler } from "fastify";
 import type { z } from "zod";
 import { HttpProblem } from "../errors.ts";
+import { fieldWords } from "./field-words.ts";
 import { escapePointer } from "./json-body.ts";
 
 /** Checks parts of a request against their zod schemas; problems name every wrong field by a JSON Pointer. */
@@ -34,15 +35,14 @@ function fieldProblems(issue: Issue, parent: readonly PropertyKey[]): FieldProbl
     return issue.keys.map((key) => ({
       pointer: pointerOf([...path, key]),
       code: "unknown_field",
-      message: "is not known here",
-      fix: "Remove it, or correct its spelling.",
+      ...fieldWords(issue),
     }));
   }
   if (issue.code === "invalid_union") {
     const closest = closestBranch(issue.errors);
     if (closest.length > 0) return closest.flatMap((inner) => fieldProblems(inner, path));
   }
-  return [{ pointer: pointerOf(path), code: fieldCode(issue), message: issue.message, fix: null }];
+  return [{ pointer: pointerOf(path), code: fieldCode(issue), ...fieldWords(issue) }];
 }
 
 /** The form the caller most likely meant: the one whose problems lie deepest, which fits on the outside. */

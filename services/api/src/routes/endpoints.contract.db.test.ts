@@ -1,6 +1,7 @@
 import { ALL_ADMIN_SCOPES, ALL_TENANT_SCOPES, encodeId, ID_PREFIXES, SCOPES, type IdKind } from "@shiftwork/contracts";
 import { uuidv7 } from "uuidv7";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { z } from "zod";
 import { openApi, type ApiUnderTest, type CallAnswer, type TestTenant } from "../testing/api-under-test.ts";
 import { SAMPLE_REQUESTS, type SampleIds, type SampleRequest } from "../testing/sample-requests.ts";
 import { seedTenant } from "../testing/seed-tenant.ts";
@@ -39,6 +40,9 @@ const withIds = samples
   .flatMap(({ build, ...sample }) =>
     kindsUsedBy(build).map((kind) => ({ ...sample, build, kind, name: `${sample.name}, ${kind}` })),
   );
+
+/** Ids before there are any. */
+const anything = new Proxy({} as SampleIds, { get: () => "id" });
 
 test("every id in every path is covered by a sample request", () => {
   for (const [id, endpoint] of endpoints) {
@@ -128,6 +132,65 @@ describe("a query parameter nobody knows is refused by its name", () => {
     expect(answer).toMatchObject({ status: 400, body: { code: "UNKNOWN_PARAMETER" } });
     expect(answer.body["errors"]).toMatchObject([{ pointer: "/surprise" }]);
   });
+});
+
+describe("what cannot be read is refused by its name, in words for somebody who never saw the schema", () => {
+  const parameters = samples.flatMap(({ name, endpoint, build }) =>
+    parametersOf(endpoint).map((parameter) => ({ name: `${name} ?${parameter}=`, endpoint, build, parameter })),
+  );
+  const fields = samples.flatMap(({ name, endpoint, build }) =>
+    Object.keys((build(anything).body as object | undefined) ?? {}).map((field) => ({ name, endpoint, build, field })),
+  );
+
+  test.each(parameters)("$name", async ({ endpoint, build, parameter }) => {
+    const sample = build(own);
+    const [path = ""] = sample.path.split("?");
+    // Nothing is a number to a stream: it would begin.
+    const nothing = endpoint.result === null ? [] : [""];
+    for (const nonsense of [...nothing, "-1", "many", "1.5", "1e99", "null", "[object Object]", "☃".repeat(3_000)]) {
+      const query = `${parameter}=${encodeURIComponent(nonsense)}`;
+      expectPlainWords(await send(endpoint, { ...sample, path: `${path}?${query}` }), parameter);
+    }
+  });
+
+  test.each(fields.filter(({ endpoint }) => endpoint.body !== undefined))(
+    "$name, $field",
+    async ({ endpoint, build, field }) => {
+      const { path, body } = build(own);
+      for (const nonsense of [[[]], { "": {} }, -1.5, 1e300, true, "☃".repeat(3_000), null]) {
+        expectPlainWords(await send(endpoint, { path, body: { ...(body as object), [field]: nonsense } }), field);
+      }
+    },
+  );
+
+  test.each<[string, { readonly [name: string]: string }]>([
+    ["X-Owner-Id", { "x-owner-id": "x".repeat(300) }],
+    ["Idempotency-Key", { "idempotency-key": "x".repeat(300) }],
+  ])("the header %s", async (name, headers) => {
+    const answer = await api.call("POST", "/api/v2/chats", { key: mine.key, body: {}, headers });
+    expect(answer.status).toBe(400);
+    expectPlainWords(answer, name);
+  });
+
+  function parametersOf({ query }: Endpoint): readonly string[] {
+    const schema = query && z.toJSONSchema(query, { io: "input", unrepresentable: "any" });
+    return Object.keys(schema?.properties ?? {});
+  }
+
+  /** Refused by its name, or taken. */
+  function expectPlainWords({ status, body }: CallAnswer, field: string): void {
+    expect(status).toBeLessThan(500);
+    if (status !== 400) return;
+    const problems = body["errors"] as { pointer: string; message: string; fix: string }[];
+    expect(problems.length).toBeGreaterThan(0);
+    for (const { pointer, message, fix } of problems) {
+      expect(`${pointer}/`).toContain(`/${field}`);
+      expect(`${message} ${fix} ${String(body["detail"])}`).not.toMatch(
+        /NaN|\bexpected\b|received|Invalid |Too |undefined/,
+      );
+      expect(fix).toMatch(/^[A-Z].*\.$/);
+    }
+  }
 });
 
 function send(

@@ -1,6 +1,6 @@
 import { withTenant } from "@shiftwork/db";
 import { z } from "zod";
-import { HttpProblem } from "../../errors.ts";
+import { fieldProblem } from "../../errors.ts";
 import { streamEvents } from "../../events/event-stream.ts";
 import { endpoint, STREAMED, type Call } from "../endpoint.ts";
 import { pathId } from "../ids.ts";
@@ -36,5 +36,11 @@ function lastEventId({ request }: Pick<Call, "request">): number | null {
   if (sent === undefined || sent === "") return null;
   const seq = typeof sent === "string" && /^\d{1,10}$/.test(sent) ? Number(sent) : Number.NaN;
   if (seq <= LARGEST_SEQ) return seq;
-  throw new HttpProblem("VALIDATION_FAILED", "Last-Event-ID is the number of an event of this stream.");
+  const text = "Last-Event-ID is the number of an event of this stream.";
+  throw fieldProblem(
+    "VALIDATION_FAILED",
+    "/Last-Event-ID",
+    text,
+    "Send the id of the last event that arrived, or none.",
+  );
 }

@@ -112,10 +112,16 @@ describe("change", () => {
 
   test.each([
     ["a role", { role: "user" }, "/role", "unknown_field", "Remove it, or correct its spelling."],
-    ["a mark that is no boolean", { meta: { manualExcluded: "yes" } }, "/meta/manualExcluded", "invalid_type", null],
-    ["another that is none", { meta: { optional: 1 } }, "/meta/optional", "invalid_type", null],
-    ["what an import stored", { meta: { source: {} } }, "/meta/source", "invalid", null],
-    ["no text", { content: null }, "/content", "invalid_type", null],
+    [
+      "a mark that is no boolean",
+      { meta: { manualExcluded: "yes" } },
+      "/meta/manualExcluded",
+      "invalid_type",
+      "Send true or false.",
+    ],
+    ["another that is none", { meta: { optional: 1 } }, "/meta/optional", "invalid_type", "Send true or false."],
+    ["what an import stored", { meta: { source: {} } }, "/meta/source", "invalid", "Remove it."],
+    ["no text", { content: null }, "/content", "invalid_type", "Send a text."],
   ])("%s is refused by its place, and nothing is stored", async (_case, body, pointer, code, fix) => {
     const id = await say("One");
     const before = await read(id);
