@@ -13,7 +13,9 @@ export { insertAdminKey } from "./queries/admin-keys.ts";
 export {
   abortBulkAction,
   completeBulkAction,
+  deleteFinishedBulkActions,
   findBulkAction,
+  forgetBulkTargetsGone,
   holdBulkAction,
   insertBulkAction,
   listBulkActions,

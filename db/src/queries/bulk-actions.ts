@@ -167,6 +167,34 @@ export async function putDownBulkAction(admin: Db, held: HeldBulkAction, pauseMs
   `.execute(admin);
 }
 
+/** Takes the deleted chat out of what actions that have ended were for; one under way would become one for everything. */
+export async function forgetBulkTarget(tx: Tx, tenantId: string, publicChatId: string): Promise<void> {
+  await sql`
+    update bulk_actions set target = '{}'
+    where tenant_id = ${tenantId} and finished_at is not null and target #>> '{filter,chatId}' = ${publicChatId}
+  `.execute(tx);
+}
+
+/** As `forgetBulkTarget`, of actions that ended after their chat was deleted. */
+export async function forgetBulkTargetsGone(tx: Tx, tenantId: string): Promise<void> {
+  await sql`
+    update bulk_actions set target = '{}'
+    where tenant_id = ${tenantId} and finished_at is not null and target #>> '{filter,chatId}' is not null
+      and not exists (
+        select from chats
+        where chats.tenant_id = ${tenantId} and chats.id = substring(target #>> '{filter,chatId}' from '_(.*)$')::uuid
+      )
+  `.execute(tx);
+}
+
+/** Those that ended more than `keptMs` ago. */
+export async function deleteFinishedBulkActions(tx: Tx, tenantId: string, keptMs: number): Promise<void> {
+  await sql`
+    delete from bulk_actions
+    where tenant_id = ${tenantId} and finished_at < now() - make_interval(secs => ${keptMs / 1000})
+  `.execute(tx);
+}
+
 function selectBulkActions(tx: Tx, tenantId: string, ownerId: string | null) {
   return tx
     .selectFrom("bulk_actions")

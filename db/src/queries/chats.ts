@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { ChatSettings } from "../tables.ts";
 import type { Tx } from "../transaction.ts";
 import type { IdPage } from "./characters.ts";
+import { forgetBulkTarget } from "./bulk-actions.ts";
 import { EVENTS_CHANNEL } from "./generation-events.ts";
 import { CANCEL_CHANNEL, DISPATCH_CHANNEL } from "./generations.ts";
 
@@ -107,6 +108,7 @@ export async function deleteChat(
   const stopped = await stopGenerations(tx, tenantId, chat.id);
   await deleteStoredAnswers(tx, tenantId, chat);
   await deleteTraces(tx, tenantId, chat.id);
+  await forgetBulkTarget(tx, tenantId, chat.publicId);
   // The record of an imported chat keeps the file's name, which is its title.
   await sql`delete from imports where tenant_id = ${tenantId} and result->>'chatId' = ${chat.id}`.execute(tx);
   await sql`

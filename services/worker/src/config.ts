@@ -28,6 +28,13 @@ export const WorkerConfig = z.object({
   DEADLINE_GRACE_MS: milliseconds.default(5_000).describe("After the deadline, before the reconciler steps in"),
   DISPATCH_WINDOW: z.coerce.number().min(1).max(10).default(1.25).describe("In flight = living slots × this"),
   EVENT_RETENTION_MS: milliseconds.default(600_000).describe("Live events can be re-read for this long"),
+  BULK_ACTIONS_KEPT_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(3_650)
+    .default(90)
+    .describe("Bulk actions can be looked up for this long after they ended"),
   FRAME_MS: milliseconds.default(30).describe("Longest a token waits for others"),
   FRAME_BYTES: z.coerce.number().int().positive().default(256).describe("A frame this large leaves at once"),
   PROVIDER_CONNECT_TIMEOUT_MS: milliseconds.default(10_000),

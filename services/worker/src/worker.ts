@@ -22,6 +22,7 @@ import { createDispatcher, type Dispatcher } from "./dispatch/dispatcher.ts";
 import { createLeader, type Leader } from "./dispatch/leader.ts";
 import { createActiveRuns, type ActiveRuns } from "./generation/active-runs.ts";
 import type { RunDependencies } from "./generation/run-state.ts";
+import { clearBulkActions } from "./maintenance/clear-bulk-actions.ts";
 import { expire, expireEverywhere } from "./maintenance/expire.ts";
 import { createOwnLease, type OwnLease } from "./maintenance/own-lease.ts";
 import { reconcile } from "./maintenance/reconcile.ts";
@@ -48,6 +49,7 @@ export interface RunningWorker {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Wires the stations and starts them; opens nothing and closes only what it opened. */
 export async function startWorker(deps: WorkerDependencies): Promise<RunningWorker> {
@@ -172,12 +174,13 @@ function createLoops(deps: WorkerDependencies, lease: OwnLease, leader: Leader, 
 /** Where something happened lately every minute, everywhere every hour: a tenant costs a transaction. */
 function createTidying(deps: WorkerDependencies, asLeader: AsLeader, onError: LoopOptions["onError"]) {
   const { db } = deps.database;
-  const { EVENT_RETENTION_MS } = deps.config;
+  const { EVENT_RETENTION_MS, BULK_ACTIONS_KEPT_DAYS } = deps.config;
   const tidying = (name: string, intervalMs: number, work: () => Promise<void>): Loop =>
     createLoop({ name, intervalMs, runOnce: asLeader(work), onError });
   return {
     expire: tidying("expire", MINUTE_MS, () => expire(db, EVENT_RETENTION_MS)),
     expireEverywhere: tidying("expireEverywhere", HOUR_MS, () => expireEverywhere(db, EVENT_RETENTION_MS)),
+    clearBulkActions: tidying("clearBulkActions", HOUR_MS, () => clearBulkActions(db, BULK_ACTIONS_KEPT_DAYS * DAY_MS)),
     settleAudits: tidying("settleAudits", MINUTE_MS, () => settleAudits(db)),
     settleAuditsEverywhere: tidying("settleAuditsEverywhere", HOUR_MS, () => settleAuditsEverywhere(db)),
   };

@@ -68,6 +68,7 @@ export const BulkActionObject = z.object({
   id: publicId("bulkAction"),
   object: z.literal("bulk_action"),
   action: z.enum(BULK_ACTIONS),
+  /** Both null = it was for a chat that was deleted since. */
   filter: GenerationFilter.nullable(),
   ids: z.array(publicId("generation")).nullable(),
   note: z.string().nullable(),
