@@ -141,6 +141,7 @@ export {
 } from "./queries/generation-lists.ts";
 export { findOrphanedAudits, settleOrphanedAudit } from "./queries/orphaned-audits.ts";
 export {
+  deleteFinishedAudit,
   findChatAudit,
   prepareAudit,
   type AuditRow,
@@ -238,6 +239,8 @@ export {
   type NewLoreEntry,
 } from "./queries/lorebooks.ts";
 export { findMemory, insertMemory, listMemories, type MemoryRow, type NewMemory } from "./queries/memories.ts";
+export { deleteOldContent } from "./queries/content-retention.ts";
+export { deleteMessageTraces } from "./queries/message-traces.ts";
 export { chooseVariant, deleteMessage, updateMessage, type MessageChange } from "./queries/message-changes.ts";
 export {
   appendMessages,

@@ -73,10 +73,11 @@ export interface TenantSettings {
   readonly reservedForReply?: number;
   readonly mainPrompt?: string;
   readonly postHistoryInstructions?: string;
+  readonly contentRetentionDays?: number;
 }
 
 /** What a chat chose for itself; the same fields, two levels closer. */
-export type ChatSettings = Omit<TenantSettings, "mainPrompt" | "postHistoryInstructions">;
+export type ChatSettings = Omit<TenantSettings, "mainPrompt" | "postHistoryInstructions" | "contentRetentionDays">;
 
 /** What a character brings to its chats, between theirs and the tenant's. */
 export type CharacterSettings = ChatSettings;

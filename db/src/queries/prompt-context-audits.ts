@@ -149,6 +149,16 @@ export async function finishAudit(tx: Tx, ending: AuditEnding): Promise<void> {
   );
 }
 
+/** Nobody can be shown what the chat's last generation saw any more, nor can it be sent again. */
+export async function deleteFinishedAudit(tx: Tx, tenantId: string, chatId: string): Promise<void> {
+  await tx
+    .deleteFrom("prompt_context_audits")
+    .where("tenant_id", "=", tenantId)
+    .where("chat_id", "=", chatId)
+    .where("slot", "=", "finished")
+    .execute();
+}
+
 /** The chat's audits: the finished one, and the prepared one while a run holds a request. */
 export async function findChatAudit(
   tx: Tx,

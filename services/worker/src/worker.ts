@@ -23,6 +23,7 @@ import { createLeader, type Leader } from "./dispatch/leader.ts";
 import { createActiveRuns, type ActiveRuns } from "./generation/active-runs.ts";
 import type { RunDependencies } from "./generation/run-state.ts";
 import { clearBulkActions } from "./maintenance/clear-bulk-actions.ts";
+import { clearContent } from "./maintenance/clear-content.ts";
 import { expire, expireEverywhere } from "./maintenance/expire.ts";
 import { createOwnLease, type OwnLease } from "./maintenance/own-lease.ts";
 import { reconcile } from "./maintenance/reconcile.ts";
@@ -181,6 +182,7 @@ function createTidying(deps: WorkerDependencies, asLeader: AsLeader, onError: Lo
     expire: tidying("expire", MINUTE_MS, () => expire(db, EVENT_RETENTION_MS)),
     expireEverywhere: tidying("expireEverywhere", HOUR_MS, () => expireEverywhere(db, EVENT_RETENTION_MS)),
     clearBulkActions: tidying("clearBulkActions", HOUR_MS, () => clearBulkActions(db, BULK_ACTIONS_KEPT_DAYS * DAY_MS)),
+    clearContent: tidying("clearContent", HOUR_MS, () => clearContent(db)),
     settleAudits: tidying("settleAudits", MINUTE_MS, () => settleAudits(db)),
     settleAuditsEverywhere: tidying("settleAuditsEverywhere", HOUR_MS, () => settleAuditsEverywhere(db)),
   };

@@ -15,7 +15,13 @@ export const levelFields = {
   reservedForReply: z.number().int().min(1).max(MOST_TOKENS),
 } as const;
 
-const tenantFields = { ...levelFields, mainPrompt: Text, postHistoryInstructions: Text } as const;
+const tenantFields = {
+  ...levelFields,
+  mainPrompt: Text,
+  postHistoryInstructions: Text,
+  /** Audits, and what a generation was asked for, are kept this long after it ended; `null` = as long as their chat. */
+  contentRetentionDays: z.number().int().min(1).max(3_650),
+} as const;
 
 /** Settings of a chat or a character; `null` = not chosen here, the next level decides. */
 export const SettingsObject = z.object({ object: z.literal("settings"), ...nullable(levelFields) });

@@ -8,8 +8,9 @@ export function settingsObject(level: ChatSettings): SettingsObject {
 
 /** The settings of a tenant as clients see them. */
 export function tenantSettingsObject(tenant: TenantSettings): TenantSettingsObject {
-  const { mainPrompt = null, postHistoryInstructions = null } = tenant;
-  return { object: "tenant_settings", ...levelObject(tenant), mainPrompt, postHistoryInstructions };
+  const { mainPrompt = null, postHistoryInstructions = null, contentRetentionDays = null } = tenant;
+  const own = { mainPrompt, postHistoryInstructions, contentRetentionDays };
+  return { object: "tenant_settings", ...levelObject(tenant), ...own };
 }
 
 function levelObject(level: ChatSettings): Omit<SettingsObject, "object"> {

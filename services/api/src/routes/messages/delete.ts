@@ -1,4 +1,5 @@
 import { deleteMessage as deleteRow, withTenant } from "@shiftwork/db";
+import { forgetMessage } from "../../context/forget-message.ts";
 import { requireIdleChat } from "../../generations/require-idle-chat.ts";
 import { endpoint } from "../endpoint.ts";
 import { lockMessage } from "./lock-message.ts";
@@ -7,7 +8,7 @@ export const deleteMessage = endpoint({
   method: "DELETE",
   path: "/api/v2/chats/:chatId/messages/:messageId",
   tag: "Chats",
-  summary: "Delete a message; where it was the chosen variant, the newest other one takes its place",
+  summary: "Delete a message and what else holds its text; of variants, the newest other one takes its place",
   scope: "chats:write",
   result: null,
   statuses: [204],
@@ -17,6 +18,7 @@ export const deleteMessage = endpoint({
     await withTenant(deps.db, tenantId, async (tx) => {
       const message = await lockMessage(tx, call);
       await requireIdleChat(tx, tenantId, message.chatId);
+      await forgetMessage(tx, tenantId, message);
       await deleteRow(tx, tenantId, message);
     });
     return { status: 204, body: null };

@@ -54,6 +54,17 @@ test("the nearest level decides: request, chat, character, tenant", async () => 
   for (const place of places()) await call("PATCH", place, { contextStrategy: null });
 });
 
+test("how long texts are kept is the tenant's to say", async () => {
+  expect((await call("PATCH", "/settings", { contentRetentionDays: 30 })).body).toMatchObject({
+    contentRetentionDays: 30,
+  });
+  expect((await call("PATCH", "/settings", { contentRetentionDays: 0 })).body["errors"]).toMatchObject([
+    { pointer: "/contentRetentionDays", fix: "Send at least 1." },
+  ]);
+  expect((await call("PATCH", `/chats/${chat}/settings`, { contentRetentionDays: 30 })).status).toBe(400);
+  await call("PATCH", "/settings", { contentRetentionDays: null });
+});
+
 test("a character's window and model hold for its chats", async () => {
   const [, characters = ""] = places();
   await call("PATCH", characters, { contextLimit: 4_000, model: "gpt-4" });
