@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { sendAlong } from "../round-trips.ts";
 import type { Db, Tx } from "../transaction.ts";
 import { IN_FLIGHT, READY, TOLD_WAIT, undoDispatch, type Undispatched } from "./dispatch.ts";
 import { DISPATCH_CHANNEL } from "./generations.ts";
@@ -73,14 +74,17 @@ export async function publishRoom(
  * is closed until the dispatcher has looked: what comes now must not pass who may go now. Call it last: the room is held.
  */
 export async function wakeDispatcher(tx: Tx, tenantId: string): Promise<void> {
-  await sql`
+  await sendAlong(
+    tx,
+    sql`
     with closed as (
       update dispatch_room set free = 0
       where queue = 'default' and free > 0
         and exists (select from generations where tenant_id = ${tenantId} and ${READY})
     )
     select pg_notify(${DISPATCH_CHANNEL}, ${tenantId})
-  `.execute(tx);
+  `,
+  );
 }
 
 /**
