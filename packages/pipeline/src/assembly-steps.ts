@@ -75,11 +75,16 @@ export function runMemory(assembly: Assembly): Assembly {
     conversation,
     settings,
     recent: spoken.filter((block) => newest.has(block)),
+    recall: assembly.input.recall,
     promptMessageIds: likelyKeptMessageIds(assembly),
     budgetTokens: assembly.budget.budgetTokens,
     countText: assembly.counter.countText,
   });
-  return { ...extend(assembly, found), caps: { ...assembly.caps, memory: found.capTokens } };
+  return {
+    ...extend(assembly, found),
+    caps: { ...assembly.caps, memory: found.capTokens },
+    diagnostics: [...assembly.diagnostics, ...found.diagnostics],
+  };
 }
 
 function newestOf(blocks: readonly MeasuredBlock[], role: Block["role"]): MeasuredBlock | undefined {
@@ -126,6 +131,7 @@ function shiftContextOf({ input, counter, budget }: Assembly, signal: AbortSigna
   return {
     count: (block) => countBlock(counter, block),
     contextLimit: budget.contextLimit,
+    recall: input.recall,
     summariser: input.summariser,
     after: input.clock.after?.bind(input.clock),
     signal,

@@ -5,6 +5,7 @@ import type { Conversation } from "./conversation.ts";
 import type { TokenBudgetExceeded } from "./errors.ts";
 import type { Interceptor, ProviderRequest, ShiftStep, StageReport } from "./prompt.ts";
 import { macroValues } from "./macros/values.ts";
+import type { RecallVectors } from "./memory/vectors.ts";
 import type { Diagnostic } from "./reasons.ts";
 import type { AssemblySettings } from "./settings.ts";
 import { resolveStrategy, type ContextStrategyRegistry } from "./shift/registry.ts";
@@ -27,6 +28,8 @@ export interface AssemblyInput {
   readonly strategies?: ContextStrategyRegistry | undefined;
   /** The oldest history message that the branch's last finished generation kept; `null` or absent = not known. */
   readonly anchorId?: string | null | undefined;
+  /** Vectors that memories and lore are recalled by (`recallTexts` names the texts); absent = the built-in ones. */
+  readonly recall?: RecallVectors | null | undefined;
   /** Writes summaries for `compress`; absent = it cannot compress. */
   readonly summariser?: Summariser | null | undefined;
 }

@@ -103,6 +103,9 @@ export {
   type WireSettings,
 } from "./settings.ts";
 export { historyWindow, type HistoryWindow } from "./history-window.ts";
+export { HASH_NGRAM, hashNgramVector } from "./memory/hash-ngram.ts";
+export { recallTexts, type RecallTexts } from "./memory/recall-texts.ts";
+export { normalisedText, type RecallVectors } from "./memory/vectors.ts";
 export { LONGEST_LISTED_RUN } from "./audit/audit-ranges.ts";
 export { canonicalJson, sha256Hex } from "./hash.ts";
 export { defaultSeed } from "./seed.ts";

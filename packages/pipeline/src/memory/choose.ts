@@ -1,10 +1,11 @@
 import type { Memory } from "../conversation.ts";
 import type { ExcludedReason, IncludedReason, ReasonDetail } from "../reasons.ts";
+import { relevanceEvidence, type Relevance } from "./relevance.ts";
 
-/** A memory with its relevance (0..1) and its rank, 1 = first. */
+/** A memory with its relevance and its rank among all, 1 = first. */
 export interface RankedMemory {
   readonly memory: Memory;
-  readonly score: number;
+  readonly relevance: Relevance;
   readonly rank: number;
 }
 
@@ -15,25 +16,30 @@ export type MemoryVerdict = RankedMemory & { readonly tokens: number | null } & 
   );
 
 /** Pinned first, then by relevance; ties newest first, then by id. */
-export function rankMemories(memories: readonly Memory[], scores: readonly number[]): readonly RankedMemory[] {
+export function rankMemories(memories: readonly Memory[], relevances: readonly Relevance[]): readonly RankedMemory[] {
   return memories
-    .map((memory, index) => ({ memory, score: scores[index] ?? 0 }))
+    .map((memory, index) => ({ memory, relevance: relevances[index] ?? NONE }))
     .sort(
       (a, b) =>
         Number(b.memory.pinned) - Number(a.memory.pinned) ||
-        b.score - a.score ||
+        b.relevance.score - a.relevance.score ||
         compareText(b.memory.createdAt, a.memory.createdAt) ||
         compareText(a.memory.id, b.memory.id),
     )
     .map((ranked, index) => ({ ...ranked, rank: index + 1 }));
 }
 
+const NONE: Relevance = { score: 0, words: null, meaning: null };
+
 /** Compares by code unit, so that the order never depends on a locale. */
 export function compareText(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** How good, how many and how dear recalled memories may be. `minimumScore` is 0..1, `capTokens` bounds all together. */
+/**
+ * How good, how many and how dear recalled memories may be. `minimumScore` (0..1) was asked of each ranking, so that
+ * whatever is in one has it; `capTokens` bounds all together.
+ */
 export interface ChoiceLimits {
   readonly minimumScore: number;
   readonly topK: number;
@@ -83,7 +89,7 @@ function refuseRepeated({ memory }: RankedMemory, content: string, { seen }: Cho
 }
 
 function refuseIrrelevant(
-  { memory, score }: RankedMemory,
+  { memory, relevance }: RankedMemory,
   content: string,
   chosen: Chosen,
   limits: ChoiceLimits,
@@ -94,7 +100,7 @@ function refuseIrrelevant(
   const source = memory.sourceMessageId;
   if (source !== null && promptMessageIds.has(source))
     return { reason: "memory_source_in_prompt", detail: { messageId: source } };
-  if (score <= 0 || score < minimumScore) return { reason: "memory_below_threshold", detail: { minimumScore } };
+  if (relevance.score <= 0) return { reason: "memory_below_threshold", detail: { minimumScore } };
   return chosen.count >= topK ? { reason: "memory_top_k", detail: { topK } } : null;
 }
 
@@ -126,8 +132,8 @@ function leftOut(candidate: RankedMemory, { reason, detail, tokens }: Refusal): 
   };
 }
 
-function evidence({ score, rank }: RankedMemory): ReasonDetail {
-  return { score, rank };
+function evidence({ relevance, rank }: RankedMemory): ReasonDetail {
+  return { ...relevanceEvidence(relevance), rank };
 }
 
 function idKey(id: string): string {

@@ -1,6 +1,7 @@
 import type { Block, BlockSource, CountedBlock, Role } from "../block.ts";
 import type { TokenBudgetExceeded } from "../errors.ts";
 import type { ShiftStep } from "../prompt.ts";
+import type { RecallVectors } from "../memory/vectors.ts";
 import type { Diagnostic, ExcludedReason } from "../reasons.ts";
 import type { After } from "../clock.ts";
 import type { ParamsSchema } from "./check-options.ts";
@@ -59,6 +60,8 @@ export interface ShiftContext {
   readonly contextLimit: number;
   /** 0..1 for a block, in place of its own `relevance`; `null` = not known. */
   readonly relevance?: ((block: Block) => number | null) | undefined;
+  /** Vectors that `vector-recall` finds relevance by where nobody says it; absent = the built-in ones. */
+  readonly recall?: RecallVectors | null | undefined;
   /** Writes summaries for `compress`; absent = none can be written. */
   readonly summariser?: Summariser | null | undefined;
   readonly after?: After | undefined;

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Block } from "../block.ts";
 import type { Memory } from "../conversation.ts";
+import type { RecallVectors } from "../memory/vectors.ts";
 import { DEFAULT_MEMORY_SETTINGS, type MemorySettings } from "../settings.ts";
 import { aBlock, aConversation, theSettings } from "../testing/conversation.ts";
 import { memory } from "./memory.ts";
@@ -14,12 +15,18 @@ const aMemory = (id: string, content: string, part: Partial<Memory> = {}): Memor
   createdAt: "2026-01-01T00:00:00Z",
   ...part,
 });
+const vectorsOf = (entries: Record<string, readonly number[]>, floor = 0.2): RecallVectors => ({
+  provider: "test-2",
+  floor,
+  vectors: new Map(Object.entries(entries).map(([text, vector]) => [text, Float32Array.from(vector)])),
+});
 const said = (role: Block["role"], content: string) => aBlock(`msg:${role}`, { role, content });
 
 interface Options {
   readonly memory?: Partial<MemorySettings>;
   readonly budgetTokens?: number;
   readonly promptMessageIds?: readonly string[];
+  readonly recall?: RecallVectors;
 }
 
 function run(memories: readonly Memory[], recent: readonly Block[], options: Options = {}) {
@@ -28,6 +35,7 @@ function run(memories: readonly Memory[], recent: readonly Block[], options: Opt
     settings: theSettings({ memory: { ...DEFAULT_MEMORY_SETTINGS, ...options.memory } }),
     recent,
     promptMessageIds: new Set(options.promptMessageIds),
+    recall: options.recall,
     budgetTokens: options.budgetTokens ?? 8_000,
     countText: (text) => text.split(/\s+/).length,
   });
@@ -48,14 +56,14 @@ describe("memory stage", () => {
         role: "system",
         relevance: 1,
         reason: "memory_relevant",
-        reasonDetail: { score: 1, rank: 1 },
+        reasonDetail: { score: 1, rank: 1, words: { score: 1, rank: 1 }, meaning: { rank: 1 } },
       },
     ]);
     expect(result.leftOut).toMatchObject([
       {
         block: { id: "mem:b" },
         reason: "memory_below_threshold",
-        reasonDetail: { score: 0, rank: 2, minimumScore: 0.2 },
+        reasonDetail: { score: 0, rank: 2, words: null, meaning: null, minimumScore: 0.2 },
       },
     ]);
   });
@@ -77,7 +85,7 @@ describe("memory stage", () => {
   });
 
   it("takes common words alone for no match, even without a threshold", () => {
-    const memories = [aMemory("a", "What was it with you and the one there?"), aMemory("b", "unrelated")];
+    const memories = [aMemory("a", "What was it with you and me there?"), aMemory("b", "unrelated")];
     const result = run(memories, [said("user", "what was that with the")], { memory: { minimumScore: 0 } });
     expect(left(result)).toEqual({ "mem:a": "memory_below_threshold", "mem:b": "memory_below_threshold" });
     expect(included(run(memories, [said("user", "unrelated")], { memory: { minimumScore: 0 } }))).toEqual(["b"]);
@@ -154,6 +162,31 @@ describe("memory stage", () => {
     const result = run(memories, [said("user", "sword")], { memory: { topK: 3 } });
     expect(included(result)).toEqual(["a", "b", "c"]);
     expect(left(result)).toEqual({ "mem:0": "memory_top_k" });
+  });
+
+  it("recalls by meaning what shares no word with the question, and says how close it is", () => {
+    const memories = [aMemory("walnuts", "Walnuts make him ill."), aMemory("ship", "A ship left.")];
+    const recall = vectorsOf({ "Any allergy?": [1, 0], "Walnuts make him ill.": [0.8, 0.6], "A ship left.": [0, 1] });
+    const result = run(memories, [said("user", "Any  allergy?")], { recall });
+    expect(result.blocks).toMatchObject([
+      { refId: "walnuts", reasonDetail: { score: 1, rank: 1, words: null, meaning: { score: 0.8, rank: 1 } } },
+    ]);
+    expect(left(result)).toEqual({ "mem:ship": "memory_below_threshold" });
+    expect(result.diagnostics).toEqual([]);
+  });
+
+  it("goes by words alone while vectors are missing, and says which", () => {
+    const memories = [aMemory("sword", "a sword"), aMemory("blade", "the blade")];
+    const asked = [said("user", "sword")];
+    const withoutQuestion = run(memories, asked, { recall: vectorsOf({ "a sword": [1, 0], "the blade": [1, 0] }) });
+    expect(included(withoutQuestion)).toEqual(["sword"]);
+    expect(withoutQuestion.diagnostics).toEqual([
+      { code: "vectors_missing", stage: "memory", detail: { provider: "test-2", question: 1, texts: 0 } },
+    ]);
+    const withoutOne = run(memories, asked, { recall: vectorsOf({ sword: [1, 0], "the blade": [1, 0] }) });
+    expect(new Set(included(withoutOne))).toEqual(new Set(["sword", "blade"]));
+    expect(withoutOne.diagnostics).toMatchObject([{ detail: { question: 0, texts: 1 } }]);
+    expect(run([], asked, { recall: vectorsOf({}) }).diagnostics).toEqual([]);
   });
 
   it("recalls nothing but pinned ones when nothing was said", () => {

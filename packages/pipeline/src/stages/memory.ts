@@ -2,38 +2,55 @@ import type { Block, LeftOutBlock } from "../block.ts";
 import type { Conversation } from "../conversation.ts";
 import { chooseMemories, compareText, rankMemories, type MemoryVerdict } from "../memory/choose.ts";
 import { newestText } from "../memory/recent-text.ts";
+import { missingVectors } from "../memory/missing-vectors.ts";
 import { relevances } from "../memory/relevance.ts";
+import type { RecallVectors } from "../memory/vectors.ts";
+import type { Diagnostic } from "../reasons.ts";
 import type { AssemblySettings } from "../settings.ts";
 
 const LABEL_CHARACTERS = 60;
 
 /**
- * Decides every memory: included (`mem:<memory id>`) or left out, once each, with score and rank. The question is what the
- * user and the assistant said last in `recent` (oldest first). Blocks come out oldest first. `capTokens` bounds all of them
+ * Decides every memory: included (`mem:<memory id>`) or left out, once each, with its rank and what it scored by words and
+ * by meaning. The question is what the user and the assistant said last in `recent` (oldest first). Blocks come out oldest first. `capTokens` bounds all of them
  * together, but pinned ones are never refused for it. A memory distilled from one of `promptMessageIds` stays out unless pinned.
  */
 export function memory(input: {
   readonly conversation: Conversation;
   readonly settings: AssemblySettings;
   readonly recent: readonly Block[];
+  /** Vectors of the memories and of the question; absent = the built-in ones. */
+  readonly recall?: RecallVectors | null | undefined;
   readonly promptMessageIds: ReadonlySet<string>;
   readonly budgetTokens: number;
   readonly countText: (text: string) => number;
-}): { readonly blocks: readonly Block[]; readonly leftOut: readonly LeftOutBlock[]; readonly capTokens: number } {
+}): MemoryStageResult {
   const { memories } = input.conversation;
   const { budgetPercent, topK, minimumScore } = input.settings.memory;
   const percent = Math.min(100, Math.max(0, budgetPercent));
   const capTokens = Math.round((percent * Math.max(0, input.budgetTokens)) / 100);
   const queries = [newestText(input.recent, "user"), newestText(input.recent, "assistant")];
-  const ranked = rankMemories(memories, relevances(memories, queries));
-  const verdicts = chooseMemories(ranked, {
+  const found = relevances(memories, queries, { recall: input.recall, minimumShare: minimumScore });
+  const verdicts = chooseMemories(rankMemories(memories, found.each), {
     minimumScore,
     topK,
     capTokens,
     promptMessageIds: input.promptMessageIds,
     countText: input.countText,
   });
-  return { blocks: includedBlocks(verdicts), leftOut: leftOutBlocks(verdicts), capTokens };
+  return {
+    blocks: includedBlocks(verdicts),
+    leftOut: leftOutBlocks(verdicts),
+    capTokens,
+    diagnostics: missingVectors("memory", memories.length, found),
+  };
+}
+
+interface MemoryStageResult {
+  readonly blocks: readonly Block[];
+  readonly leftOut: readonly LeftOutBlock[];
+  readonly capTokens: number;
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 function includedBlocks(verdicts: readonly MemoryVerdict[]): readonly Block[] {
@@ -68,7 +85,7 @@ function leftOutBlocks(verdicts: readonly MemoryVerdict[]): readonly LeftOutBloc
 }
 
 function memoryBlock(
-  { memory: { id, content, pinned }, score }: MemoryVerdict,
+  { memory: { id, content, pinned }, relevance }: MemoryVerdict,
   blockId: string,
 ): LeftOutBlock["block"] {
   const text = content.trim();
@@ -82,7 +99,7 @@ function memoryBlock(
     toolCallId: null,
     pinned,
     required: false,
-    relevance: score,
+    relevance: relevance.score,
     refId: id,
     label: label(text),
     seq: null,

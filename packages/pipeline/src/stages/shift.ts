@@ -1,9 +1,9 @@
 import type { CountedBlock, LeftOutBlock, StageName } from "../block.ts";
 import type { Conversation } from "../conversation.ts";
-import type { ExcludedReason } from "../reasons.ts";
+import type { ExcludedReason, ReasonDetail } from "../reasons.ts";
 import { runStrategy } from "../shift/guard.ts";
 import type { Plan } from "../shift/plan.ts";
-import type { ShiftContext, ShiftInput, ShiftResult, Strategy } from "../shift/strategy.ts";
+import type { MeasuredBlock, ShiftContext, ShiftInput, ShiftResult, Strategy } from "../shift/strategy.ts";
 
 /** What a shift gives to the rest of the assembly. */
 export interface ShiftStageResult extends Pick<ShiftResult, "steps" | "exceeded"> {
@@ -21,7 +21,9 @@ export function* shift(
 ): Plan<ShiftStageResult & Pick<ShiftResult, "summary" | "diagnostics">> {
   const result = yield* runStrategy(input.strategy, input, context);
   const repeated = repeatedMemories(result.kept, input.conversation);
-  const excluded = result.excluded.map(({ block, reason }) => leaveOut(block, "shift", reason));
+  const excluded = result.excluded.map(({ block, reason }) =>
+    leaveOut(block, "shift", reason, evidenceOf(block, reason)),
+  );
   const leftOut = repeated.map((block) => leaveOut(block, "memory", "memory_source_in_prompt"));
   return {
     kept: result.kept.filter((block) => !repeated.includes(block)),
@@ -48,6 +50,14 @@ export function leaveOut(
   block: LeftOutBlock["block"] & { readonly tokens: number | null },
   stage: StageName,
   reason: ExcludedReason,
+  reasonDetail: ReasonDetail | null = null,
 ): LeftOutBlock {
-  return { block, stage, reason, reasonDetail: null, tokens: block.tokens };
+  return { block, stage, reason, reasonDetail, tokens: block.tokens };
+}
+
+/** What a block scored explains why it gave way to others. */
+function evidenceOf(block: MeasuredBlock, reason: ExcludedReason): ReasonDetail | null {
+  if (reason !== "shift_low_relevance" || block.reasonDetail === null) return null;
+  const { score, words, meaning } = block.reasonDetail;
+  return score === undefined ? null : { score, words: words ?? null, meaning: meaning ?? null };
 }

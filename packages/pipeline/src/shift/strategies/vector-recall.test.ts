@@ -37,6 +37,37 @@ describe("vector-recall", () => {
     expect(out(shiftNow(vectorRecall, { blocks, budgetTokens: 20 }))).toEqual([["boat", "shift_low_relevance"]]);
   });
 
+  it("leaves the evidence of what it found with the block, kept or not", () => {
+    const lore = (id: string, content: string) =>
+      aBlock(id, { source: "lorebook", role: "system", content, relevance: null });
+    const blocks = [lore("boat", "The boat is green."), lore("key", "The key of the lighthouse."), input];
+    const { kept, excluded } = shiftNow(vectorRecall, { blocks, budgetTokens: 20 });
+    expect(kept[0]).toMatchObject({
+      id: "key",
+      relevance: 1,
+      reasonDetail: { score: 1, words: { score: 1, rank: 1 } },
+    });
+    expect(excluded[0]?.block).toMatchObject({ id: "boat", reasonDetail: { score: 0, words: null, meaning: null } });
+  });
+
+  it("goes by the vectors it is given, and says when some are missing", () => {
+    const blocks = [
+      memory("ship", null, { content: "A ship left." }),
+      memory("door", null, { content: "It hangs by the entrance." }),
+      input,
+    ];
+    const vectors = new Map([
+      [input.content, Float32Array.of(1, 0)],
+      ["It hangs by the entrance.", Float32Array.of(0.8, 0.6)],
+    ]);
+    const recall = { provider: "test-2", floor: 0.2, vectors };
+    const { excluded, diagnostics } = shiftNow(vectorRecall, { blocks, budgetTokens: 20 }, { recall });
+    expect(excluded.map(({ block }) => block.id)).toEqual(["ship"]);
+    expect(diagnostics).toEqual([
+      { code: "vectors_missing", stage: "shift", detail: { provider: "test-2", question: 0, texts: 1 } },
+    ]);
+  });
+
   it("believes the host's relevance before a block's own", () => {
     const blocks = [memory("a", 0.9), memory("b", 0.1), input];
     const relevance = (block: { readonly id: string }) => (block.id === "b" ? 1 : null);

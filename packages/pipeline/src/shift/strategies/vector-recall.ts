@@ -1,5 +1,7 @@
-import { relevances } from "../../memory/relevance.ts";
+import { missingVectors } from "../../memory/missing-vectors.ts";
 import { newestText } from "../../memory/recent-text.ts";
+import { relevanceEvidence, relevances } from "../../memory/relevance.ts";
+import type { Diagnostic } from "../../reasons.ts";
 import { asResult, fit } from "../fit.ts";
 import { dropUntilFits } from "../drop-until-fits.ts";
 import { optionalGroups, SHELF } from "../optional-groups.ts";
@@ -16,7 +18,8 @@ const SMALLEST_HISTORY_TOKENS = 64;
 /**
  * Leaving order: optional lore, memory, template and plugin blocks by ascending relevance, examples, history oldest
  * first, older call groups. The oldest history text that does not fit is shortened when at least 64 tokens of it do.
- * Relevance: the host's (`context.relevance`), else the block's own, else BM25 against what was said last.
+ * Relevance: the host's (`context.relevance`), else the block's own, else what words and vectors have in common with what was
+ * said last; that one leaves its evidence in the block's detail.
  */
 export const vectorRecall = builtIn({
   id: "vector-recall",
@@ -29,26 +32,45 @@ export const vectorRecall = builtIn({
     return [...shelf, ...(examplesLast ? [...spoken, ...examples] : [...examples, ...spoken]), ...openTurn];
   },
   *plan(input, context) {
-    const ranked = { ...input, blocks: withRelevance(input.blocks, context) };
+    const { blocks, diagnostics } = withRelevance(input.blocks, context);
+    const ranked = { ...input, blocks };
     const leaving = vectorRecall.leavingOrder(ranked);
     const result = asResult(dropUntilFits(ranked, leaving));
-    if (result.exceeded !== null) return yield* fit(ranked, leaving, context);
-    return (yield* keepPartOfOldest(result, ranked, context)) ?? result;
+    const fitted =
+      result.exceeded === null
+        ? ((yield* keepPartOfOldest(result, ranked, context)) ?? result)
+        : yield* fit(ranked, leaving, context);
+    return { ...fitted, diagnostics: [...diagnostics, ...fitted.diagnostics] };
   },
 });
 
-function withRelevance(blocks: readonly MeasuredBlock[], context: ShiftContext): readonly MeasuredBlock[] {
-  const onShelf = blocks.filter((block) => SHELF.includes(block.source));
-  if (onShelf.length === 0) return blocks;
-  const known = onShelf.map((block) => context.relevance?.(block) ?? block.relevance);
-  const missing = onShelf.filter((_block, index) => known[index] === null);
-  const words = relevances(missing, [newestText(blocks, "user"), newestText(blocks, "assistant")]);
-  const byWords = new Map(missing.map((block, index) => [block, words[index] ?? 0]));
-  const relevanceOf = new Map(onShelf.map((block, index) => [block, known[index] ?? byWords.get(block) ?? 0]));
-  return blocks.map((block) => {
-    const relevance = relevanceOf.get(block) ?? block.relevance;
-    return relevance === block.relevance ? block : { ...block, relevance };
-  });
+interface Ranked {
+  readonly blocks: readonly MeasuredBlock[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+function withRelevance(blocks: readonly MeasuredBlock[], context: ShiftContext): Ranked {
+  const known = new Map<MeasuredBlock, number>();
+  const unknown: MeasuredBlock[] = [];
+  for (const block of blocks.filter(({ source }) => SHELF.includes(source))) {
+    const relevance = context.relevance?.(block) ?? block.relevance;
+    if (relevance === null) unknown.push(block);
+    else known.set(block, relevance);
+  }
+  const queries = [newestText(blocks, "user"), newestText(blocks, "assistant")];
+  const found = relevances(unknown, queries, { recall: context.recall });
+  const foundOf = new Map(unknown.map((block, index) => [block, found.each[index]]));
+  return {
+    blocks: blocks.map((block) => {
+      const [relevance, own] = [known.get(block), foundOf.get(block)];
+      if (own) {
+        const reasonDetail = { ...block.reasonDetail, ...relevanceEvidence(own) };
+        return { ...block, relevance: own.score, reasonDetail };
+      }
+      return relevance === undefined || relevance === block.relevance ? block : { ...block, relevance };
+    }),
+    diagnostics: missingVectors("shift", unknown.length, found),
+  };
 }
 
 /** `null` = nothing of it fits, or it is not plain text of the history. Off with `lowWater`, which wants a still prefix. */
