@@ -4,7 +4,7 @@ export { createEcho, type EchoOptions } from "./echo.ts";
 export { isAddressAllowed, type Resolve } from "./guard-address.ts";
 export { createOpenAiCompatible } from "./openai-compatible.ts";
 export { createOpenAiCompatibleText } from "./openai-compatible-text.ts";
-export type { OpenAiCompatibleOptions } from "./openai-endpoint.ts";
+export type { OpenAiCompatibleOptions } from "./openai-post.ts";
 export {
   ProviderError,
   type Provider,

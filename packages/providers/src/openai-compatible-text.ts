@@ -1,4 +1,5 @@
-import { createOpenAiEndpoint, type OpenAiCompatibleOptions } from "./openai-endpoint.ts";
+import { createOpenAiEndpoint } from "./openai-endpoint.ts";
+import type { OpenAiCompatibleOptions } from "./openai-post.ts";
 import type { Provider } from "./provider.ts";
 
 /**
