@@ -162,6 +162,40 @@ create policy shiftwork_worker_room on dispatch_room for all to shiftwork_worker
 grant select, update on dispatch_room to shiftwork_api;
 grant select, update on dispatch_room to shiftwork_worker;
 
+create table embedding_requests (
+  tenant_id uuid not null,
+  chat_id uuid not null,
+  with_lore boolean not null,
+  asks integer not null default 1,
+  failures integer not null default 0,
+  requested_at timestamp with time zone not null default now(),
+  next_try_at timestamp with time zone not null default now(),
+  constraint embedding_requests_tenant_id_chat_id_fkey FOREIGN KEY (tenant_id, chat_id) REFERENCES chats(tenant_id, id) ON DELETE CASCADE,
+  constraint embedding_requests_pkey PRIMARY KEY (tenant_id, chat_id)
+);
+CREATE INDEX embedding_requests_by_time ON public.embedding_requests USING btree (next_try_at);
+alter table embedding_requests enable row level security;
+alter table embedding_requests force row level security;
+create policy tenant_isolation on embedding_requests for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+create policy worker_across_tenants on embedding_requests for select to shiftwork_worker using (true);
+grant delete, insert, select, update on embedding_requests to shiftwork_api;
+grant delete, insert, select, update on embedding_requests to shiftwork_worker;
+
+create table embeddings (
+  tenant_id uuid not null,
+  key bytea not null,
+  vector bytea not null,
+  used_on date not null default CURRENT_DATE,
+  constraint embeddings_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+  constraint embeddings_pkey PRIMARY KEY (tenant_id, key)
+);
+CREATE INDEX embeddings_by_use ON public.embeddings USING btree (tenant_id, used_on);
+alter table embeddings enable row level security;
+alter table embeddings force row level security;
+create policy tenant_isolation on embeddings for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on embeddings to shiftwork_api;
+grant delete, insert, select, update on embeddings to shiftwork_worker;
+
 create table error_states (
   tenant_id uuid not null,
   fingerprint text not null,

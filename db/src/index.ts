@@ -111,6 +111,22 @@ export {
 export { requeueRun, type Requeue } from "./queries/requeue-run.ts";
 export { dispatchAtOnce, giveRoomBack, publishRoom } from "./queries/dispatch-room.ts";
 export { appendUserMessage, attachPendingMessage } from "./queries/waiting-turns.ts";
+export {
+  dropEmbeddingRequest,
+  findDueEmbeddingRequests,
+  postponeEmbeddingRequest,
+  requestEmbeddings,
+  settleEmbeddingRequest,
+  type EmbeddingRequest,
+} from "./queries/embedding-requests.ts";
+export {
+  deleteUnusedVectors,
+  findKeysWithoutVector,
+  findVectors,
+  insertVectors,
+  touchVectors,
+  type StoredVector,
+} from "./queries/embeddings.ts";
 export { findGenerationSummary, keepGenerationSummary, type StoredSummary } from "./queries/generation-summaries.ts";
 export {
   CANCEL_CHANNEL,

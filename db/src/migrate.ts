@@ -12,6 +12,7 @@ import * as markFailures from "../migrations/0009_mark_failures.ts";
 import * as addOperations from "../migrations/0010_add_operations.ts";
 import * as addBranches from "../migrations/0011_add_branches.ts";
 import * as indexPreparedAudits from "../migrations/0012_index_prepared_audits.ts";
+import * as addEmbeddings from "../migrations/0013_add_embeddings.ts";
 import * as accountForOperations from "../migrations/0014_account_for_operations.ts";
 import { openDatabase } from "./client.ts";
 import { ensureRoles } from "./roles.ts";
@@ -30,6 +31,7 @@ const MIGRATIONS = {
   "0010_add_operations": addOperations,
   "0011_add_branches": addBranches,
   "0012_index_prepared_audits": indexPreparedAudits,
+  "0013_add_embeddings": addEmbeddings,
   "0014_account_for_operations": accountForOperations,
 } as const satisfies Record<string, Migration>;
 

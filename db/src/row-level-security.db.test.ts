@@ -38,6 +38,7 @@ async function tablesOf(database: Database): Promise<readonly string[]> {
 
 /** What a worker must see across tenants to hand out work; none of it is content. */
 const WORKER_SEES = new Set([
+  "embedding_requests",
   "generation_attempts",
   "generation_labels",
   "generation_reasons",

@@ -9,7 +9,7 @@ import type {
   ToolCall,
   ToolDefinition,
 } from "@shiftwork/pipeline";
-import type { GenerationStatus, Problem } from "@shiftwork/contracts";
+import type { GenerationStatus, Problem, RecallSetting } from "@shiftwork/contracts";
 import type { ColumnType, Generated } from "kysely";
 
 type Json<T extends object> = ColumnType<T, T, T>;
@@ -33,6 +33,8 @@ export interface Tables {
   chat_branches: ChatBranchesTable;
   messages: MessagesTable;
   memories: MemoriesTable;
+  embeddings: EmbeddingsTable;
+  embedding_requests: EmbeddingRequestsTable;
   imports: ImportsTable;
   generations: GenerationsTable;
   generation_contents: GenerationContentsTable;
@@ -71,6 +73,7 @@ export interface TenantSettings {
   readonly strategyOptions?: { readonly [option: string]: unknown };
   readonly contextLimit?: number;
   readonly reservedForReply?: number;
+  readonly recall?: RecallSetting;
   readonly mainPrompt?: string;
   readonly postHistoryInstructions?: string;
   readonly contentRetentionDays?: number;
@@ -221,6 +224,23 @@ interface MemoriesTable {
   pinned: Generated<boolean>;
   source_message_id: string | null;
   created_at: Generated<Date>;
+}
+
+interface EmbeddingsTable {
+  tenant_id: string;
+  key: Uint8Array;
+  vector: Uint8Array;
+  used_on: Generated<string>;
+}
+
+interface EmbeddingRequestsTable {
+  tenant_id: string;
+  chat_id: string;
+  with_lore: boolean;
+  asks: Generated<number>;
+  failures: Generated<number>;
+  requested_at: Generated<Date>;
+  next_try_at: Generated<Date>;
 }
 
 interface ImportsTable {

@@ -42,6 +42,10 @@ async function insertAuthored(tx: Tx, { tenantId, chatId }: TestChat): Promise<v
     insert into chat_branches (tenant_id, chat_id, branch, parent_branch, fork_seq)
     values (${tenantId}, ${chatId}, 1, 0, 1)
   `.execute(tx);
+  await sql`insert into embeddings (tenant_id, key, vector) values (${tenantId}, '\\x00', '\\x00')`.execute(tx);
+  await sql`
+    insert into embedding_requests (tenant_id, chat_id, with_lore) values (${tenantId}, ${chatId}, false)
+  `.execute(tx);
   await sql`
     insert into imports (tenant_id, id, kind, result) values (${tenantId}, ${uuidv7()}, 'card', '{}')
   `.execute(tx);

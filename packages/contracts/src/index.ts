@@ -86,5 +86,7 @@ export { CreatePersona, PersonaObject } from "./http/personas.ts";
 export { FieldProblem, GenerationProblem, ProblemDetails } from "./http/problem-details.ts";
 export { ALL_ADMIN_SCOPES, ALL_TENANT_SCOPES, grants, SCOPES, type Scope } from "./http/scopes.ts";
 export { PatchSettings, PatchTenantSettings, SettingsObject, TenantSettingsObject } from "./http/settings.ts";
+export { RecallSetting } from "./http/recall.ts";
 export { GenerationStreamEvent } from "./http/stream-events.ts";
+export { chooseRecall } from "./choose-recall.ts";
 export { resolveSettings, wireOfKind, type SettingsLayers, type StandingLevel } from "./resolve-settings.ts";

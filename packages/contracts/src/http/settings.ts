@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { publicId, Text } from "./fields.ts";
+import { RecallSetting } from "./recall.ts";
 
 /** Largest window or reserve a setting may name, in tokens. */
 const MOST_TOKENS = 100_000_000;
@@ -13,6 +14,7 @@ export const levelFields = {
   strategyOptions: z.record(z.string().max(100), z.unknown()),
   contextLimit: z.number().int().min(2).max(MOST_TOKENS),
   reservedForReply: z.number().int().min(1).max(MOST_TOKENS),
+  recall: RecallSetting,
 } as const;
 
 const tenantFields = {

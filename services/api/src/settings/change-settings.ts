@@ -27,6 +27,7 @@ export async function changeSettings<Level extends TenantSettings>(
   const merged = { ...level, ...withoutUndefined(given) };
   const next = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null)) as Level;
   await requireProvider(tx, tenantId, providerId);
+  await requireEmbedder(tx, tenantId, change.recall);
   if (change.contextStrategy !== undefined || change.strategyOptions !== undefined) {
     const named = [next, ...below].find((each) => each.contextStrategy !== undefined)?.contextStrategy;
     resolveStrategy(named ?? "truncate", next.strategyOptions ?? {}, strategies);
@@ -49,6 +50,16 @@ async function requireSummarizer(
     throw fieldProblem("VALIDATION_FAILED", pointer, "It must be a provider's id.", "Give an id like prov_….");
   }
   await requireProvider(tx, tenantId, id);
+}
+
+/** The provider that is asked for vectors must be one of the tenant's, and of a kind that has any. */
+async function requireEmbedder(tx: Tx, tenantId: string, recall: PatchTenantSettings["recall"]): Promise<void> {
+  if (recall?.provider !== "openai-compatible") return;
+  const provider = await findProvider(tx, tenantId, decodeId("provider", recall.providerId) ?? "");
+  if (!provider) throw notFound("provider");
+  if (provider.kind.startsWith("openai-compatible")) return;
+  const text = `A provider of kind ${provider.kind} has no embeddings.`;
+  throw fieldProblem("VALIDATION_FAILED", "/recall/providerId", text, "Name one of kind openai-compatible.");
 }
 
 async function requireProvider(tx: Tx, tenantId: string, id: string | null): Promise<void> {

@@ -21,5 +21,6 @@ function levelObject(level: ChatSettings): Omit<SettingsObject, "object"> {
     strategyOptions: level.strategyOptions ?? null,
     contextLimit: level.contextLimit ?? null,
     reservedForReply: level.reservedForReply ?? null,
+    recall: level.recall ?? null,
   };
 }

@@ -141,3 +141,26 @@ test("a new chat's settings take options too, and a problem points below /settin
   const wrong = await call("POST", "/chats", { settings: { ...settings, strategyOptions: { summaryTokens: -1 } } });
   expect(wrong.body["errors"]).toMatchObject([{ pointer: "/settings/strategyOptions/summaryTokens" }]);
 });
+
+test("whose vectors a chat recalls by is chosen at each level, and checked", async () => {
+  const { providerId } = tenant;
+  const remote = { provider: "openai-compatible", providerId, model: "vectors-1", dims: 512, questionWaitMs: 300 };
+  for (const place of places()) {
+    expect((await call("GET", place)).body["recall"]).toBeNull();
+    const local = { provider: "use-lite" };
+    expect((await call("PATCH", place, { recall: local })).body["recall"]).toEqual(local);
+    // The tests' own provider is of kind echo, which has no vectors.
+    const refused = await call("PATCH", place, { recall: remote });
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ pointer: "/recall/providerId" }] } });
+    const foreign = `prov_${"0".repeat(32)}`;
+    expect((await call("PATCH", place, { recall: { ...remote, providerId: foreign } })).status).toBe(404);
+    const wrong = [
+      { provider: "magic" },
+      { ...remote, dims: 0 },
+      { ...remote, questionWaitMs: 60_000 },
+      { ...local, dims: 3 },
+    ];
+    for (const recall of wrong) expect((await call("PATCH", place, { recall })).status).toBe(400);
+    expect((await call("PATCH", place, { recall: null })).body["recall"]).toBeNull();
+  }
+});
