@@ -104,6 +104,7 @@ export {
 } from "./settings.ts";
 export { historyWindow, type HistoryWindow } from "./history-window.ts";
 export { HASH_NGRAM, hashNgramVector } from "./memory/hash-ngram.ts";
+export { meanReciprocalRank, type RelevanceSet } from "./memory/mean-reciprocal-rank.ts";
 export { recallTexts, type RecallTexts } from "./memory/recall-texts.ts";
 export { normalisedText, type RecallVectors } from "./memory/vectors.ts";
 export { LONGEST_LISTED_RUN } from "./audit/audit-ranges.ts";

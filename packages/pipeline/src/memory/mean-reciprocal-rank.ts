@@ -1,33 +1,19 @@
-import { readFileSync } from "node:fs";
-import { relevances } from "../memory/relevance.ts";
-import type { RecallVectors } from "../memory/vectors.ts";
+import { relevances } from "./relevance.ts";
+import type { RecallVectors } from "./vectors.ts";
 
-/** Texts and how people ask for them (`fixtures/relevance.json`). */
+/** Texts, and questions of which each is answered by one of them. */
 export interface RelevanceSet {
   readonly blocks: readonly { readonly id: string; readonly text: string }[];
-  readonly queries: readonly RelevanceQuery[];
+  readonly queries: readonly { readonly text: string; readonly relevant: string }[];
 }
 
-export interface RelevanceQuery {
-  readonly kind: string;
-  readonly half: "tuning" | "test";
-  /** Id of the one block that answers it. */
-  readonly relevant: string;
-  readonly text: string;
-}
-
-export function readRelevanceSet(): RelevanceSet {
-  return JSON.parse(readFileSync(new URL("../../fixtures/relevance.json", import.meta.url), "utf8")) as RelevanceSet;
-}
-
-/** Mean of 1 / rank of the right block, over the queries that are asked; equals count by the blocks' order, the last first. */
-export function meanReciprocalRank(
-  { blocks, queries }: RelevanceSet,
-  asked: (query: RelevanceQuery) => boolean,
-  recall?: RecallVectors,
-): number {
+/**
+ * How well recall finds what is asked for, 0..1: the mean of 1 / rank of the right text; 0 for one that is not found. Of texts with equal relevance
+ * the later one counts as the first, as newer memories do.
+ */
+export function meanReciprocalRank({ blocks, queries }: RelevanceSet, recall?: RecallVectors): number {
   const texts = blocks.map(({ text }) => ({ content: text }));
-  const ranks = queries.filter(asked).map(({ text, relevant }) => {
+  const ranks = queries.map(({ text, relevant }) => {
     const scores = relevances(texts, [text], { recall }).each.map(({ score }) => score);
     const right = blocks.findIndex(({ id }) => id === relevant);
     const own = scores[right] ?? 0;

@@ -6,7 +6,7 @@ export interface Meaning {
   /** Cosines in the texts' order, 0 where one is not known or below the provider's floor. */
   readonly cosines: readonly number[];
   /** Parts of the question, and texts, whose vector is not known. */
-  readonly missing: { readonly question: number; readonly texts: number };
+  readonly missing: { readonly question: number; readonly candidates: number };
 }
 
 const PRECISION = 1e6;
@@ -34,7 +34,7 @@ export function meaning(
     }),
     missing: {
       question: parts.filter((part) => part === null).length,
-      texts: vectors.filter((vector) => vector === null).length,
+      candidates: vectors.filter((vector) => vector === null).length,
     },
   };
 }

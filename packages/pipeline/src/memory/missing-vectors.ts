@@ -7,6 +7,6 @@ export function missingVectors(
   texts: number,
   { provider, missing }: Pick<Relevances, "provider" | "missing">,
 ): readonly Diagnostic[] {
-  if (texts === 0 || (missing.question === 0 && missing.texts === 0)) return [];
+  if (texts === 0 || (missing.question === 0 && missing.candidates === 0)) return [];
   return [{ code: "vectors_missing", stage, detail: { provider, ...missing } }];
 }

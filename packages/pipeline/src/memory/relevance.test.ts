@@ -37,14 +37,14 @@ describe("relevance", () => {
       recall: recallOf({ reply: [1, 0], a: [1, 0] }),
     });
     expect(each).toEqual([{ score: 0, words: null, meaning: null }]);
-    expect(missing).toEqual({ question: 1, texts: 0 });
+    expect(missing).toEqual({ question: 1, candidates: 0 });
   });
 
   it("takes a vector of zeros, and one of another length, for a text that cannot be compared", () => {
     const recall = recallOf({ q: [1, 0], zeros: [0, 0], longer: [1, 0, 0] });
     const { each, missing } = relevances(contents("zeros", "longer"), ["q"], { recall });
     expect(each.map(({ meaning }) => meaning)).toEqual([null, null]);
-    expect(missing).toEqual({ question: 0, texts: 0 });
+    expect(missing).toEqual({ question: 0, candidates: 0 });
   });
 
   it("lets nothing below the asked share of the best into a ranking", () => {

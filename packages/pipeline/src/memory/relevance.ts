@@ -28,7 +28,7 @@ export interface Relevances {
   readonly each: readonly Relevance[];
   /** Whose vectors ranked them. */
   readonly provider: string;
-  readonly missing: { readonly question: number; readonly texts: number };
+  readonly missing: { readonly question: number; readonly candidates: number };
 }
 
 /**

@@ -181,11 +181,11 @@ describe("memory stage", () => {
     const withoutQuestion = run(memories, asked, { recall: vectorsOf({ "a sword": [1, 0], "the blade": [1, 0] }) });
     expect(included(withoutQuestion)).toEqual(["sword"]);
     expect(withoutQuestion.diagnostics).toEqual([
-      { code: "vectors_missing", stage: "memory", detail: { provider: "test-2", question: 1, texts: 0 } },
+      { code: "vectors_missing", stage: "memory", detail: { provider: "test-2", question: 1, candidates: 0 } },
     ]);
     const withoutOne = run(memories, asked, { recall: vectorsOf({ sword: [1, 0], "the blade": [1, 0] }) });
     expect(new Set(included(withoutOne))).toEqual(new Set(["sword", "blade"]));
-    expect(withoutOne.diagnostics).toMatchObject([{ detail: { question: 0, texts: 1 } }]);
+    expect(withoutOne.diagnostics).toMatchObject([{ detail: { question: 0, candidates: 1 } }]);
     expect(run([], asked, { recall: vectorsOf({}) }).diagnostics).toEqual([]);
   });
 

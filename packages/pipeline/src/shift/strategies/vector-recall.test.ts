@@ -64,7 +64,7 @@ describe("vector-recall", () => {
     const { excluded, diagnostics } = shiftNow(vectorRecall, { blocks, budgetTokens: 20 }, { recall });
     expect(excluded.map(({ block }) => block.id)).toEqual(["ship"]);
     expect(diagnostics).toEqual([
-      { code: "vectors_missing", stage: "shift", detail: { provider: "test-2", question: 0, texts: 1 } },
+      { code: "vectors_missing", stage: "shift", detail: { provider: "test-2", question: 0, candidates: 1 } },
     ]);
   });
 
