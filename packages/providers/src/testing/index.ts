@@ -1,3 +1,4 @@
+export { embeddingsReply, textsOf, type FakeEmbeddings } from "./fake-embeddings.ts";
 export {
   startFakeOpenAi,
   type FakeOpenAi,
