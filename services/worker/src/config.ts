@@ -24,6 +24,7 @@ export const WorkerConfig = z.object({
   LEASE_MS: milliseconds.default(3_000).describe("A leader that does not renew for this long has lost the lead"),
   DISPATCH_INTERVAL_MS: milliseconds.default(500).describe("Looks for work even when no signal came"),
   RECONCILE_INTERVAL_MS: milliseconds.default(1_000),
+  EMBEDDING_INTERVAL_MS: milliseconds.default(2_000).describe("Looks for texts that want vectors"),
   UNCLAIMED_AFTER_MS: milliseconds.default(5_000).describe("Dispatched and unclaimed for this long: ranked anew"),
   DEADLINE_GRACE_MS: milliseconds.default(5_000).describe("After the deadline, before the reconciler steps in"),
   DISPATCH_WINDOW: z.coerce.number().min(1).max(10).default(1.25).describe("In flight = living slots × this"),

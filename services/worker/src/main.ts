@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { assertRoleIsBound, newId, openDatabase } from "@shiftwork/db";
 import { createLogger, loadPlugins, openQueue, readMasterKey } from "@shiftwork/platform";
+import { createUseLite } from "@shiftwork/providers";
 import closeWithGrace from "close-with-grace";
 import { readWorkerConfig } from "./config.ts";
 import { startWorker } from "./worker.ts";
@@ -22,12 +23,14 @@ const queue = openQueue({
   url: config.REDIS_URL ?? config.DATABASE_URL,
   onError: (error) => logger.warn({ err: error }, "queue error"),
 });
+const useLite = createUseLite();
 const worker = await startWorker({
   database,
   queue,
   logger,
   config,
   plugins,
+  useLite,
   masterKey: readMasterKey(config.MASTER_KEY),
   row: { id: newId(), host: hostname(), pid: process.pid, slots: config.WORKER_CONCURRENCY },
 });
@@ -37,6 +40,7 @@ closeWithGrace({ delay: config.DRAIN_TIMEOUT_MS + 15_000, logger }, async ({ err
   if (err) logger.error({ err }, "unexpected error; shutting down");
   await worker.stop(config.DRAIN_TIMEOUT_MS);
   await plugins.close();
+  await useLite.close();
   await queue.close();
   await database.close();
 });

@@ -17,6 +17,7 @@ import {
   type Queue,
   type QueueConsumer,
 } from "@shiftwork/platform";
+import { createVectorCache, type EmbeddingProvider } from "@shiftwork/providers";
 import type { WorkerConfig } from "./config.ts";
 import { createDispatcher, type Dispatcher } from "./dispatch/dispatcher.ts";
 import { createLeader, type Leader } from "./dispatch/leader.ts";
@@ -25,6 +26,7 @@ import type { RunDependencies } from "./generation/run-state.ts";
 import { clearBulkActions } from "./maintenance/clear-bulk-actions.ts";
 import { clearContent } from "./maintenance/clear-content.ts";
 import { expire, expireEverywhere } from "./maintenance/expire.ts";
+import { indexEmbeddings } from "./maintenance/index-embeddings.ts";
 import { createOwnLease, type OwnLease } from "./maintenance/own-lease.ts";
 import { reconcile } from "./maintenance/reconcile.ts";
 import { settleAudits, settleAuditsEverywhere } from "./maintenance/settle-audits.ts";
@@ -39,6 +41,8 @@ export interface WorkerDependencies {
   readonly row: WorkerRow;
   readonly masterKey: Uint8Array;
   readonly plugins: LoadedPlugins;
+  /** Computes vectors for the tenants that chose so; starts with the first text. */
+  readonly useLite: EmbeddingProvider;
   readonly config: WorkerConfig;
 }
 
@@ -112,6 +116,8 @@ function runDependencies(deps: WorkerDependencies, activeRuns: ActiveRuns, lease
       random: Math.random,
     },
     summaryTimeoutMs: config.SUMMARY_TIMEOUT_MS,
+    useLite: deps.useLite,
+    vectorCache: createVectorCache(),
     frame: { frameMs: config.FRAME_MS, frameBytes: config.FRAME_BYTES },
     plugins: deps.plugins,
     logger: deps.logger,
@@ -119,7 +125,10 @@ function runDependencies(deps: WorkerDependencies, activeRuns: ActiveRuns, lease
 }
 
 type Loops = Readonly<
-  Record<"sweep" | "dispatch" | "reconcile" | "endFrozen" | keyof ReturnType<typeof createTidying>, Loop>
+  Record<
+    "sweep" | "dispatch" | "reconcile" | "endFrozen" | "indexEmbeddings" | keyof ReturnType<typeof createTidying>,
+    Loop
+  >
 >;
 
 type AsLeader = (work: () => Promise<boolean | void>) => () => Promise<boolean | void>;
@@ -168,8 +177,22 @@ function createLoops(deps: WorkerDependencies, lease: OwnLease, leader: Leader, 
       }),
       onError,
     }),
+    indexEmbeddings: createLoop({
+      name: "indexEmbeddings",
+      intervalMs: config.EMBEDDING_INTERVAL_MS,
+      runOnce: (signal) => asLeader(() => indexEmbeddings({ ...embedding(deps), signal }))(),
+      onError,
+    }),
     ...createTidying(deps, asLeader, onError),
   };
+}
+
+function embedding({ database, useLite, masterKey, config, logger }: WorkerDependencies) {
+  const timeouts = {
+    connectTimeoutMs: config.PROVIDER_CONNECT_TIMEOUT_MS,
+    idleTimeoutMs: config.PROVIDER_IDLE_TIMEOUT_MS,
+  };
+  return { db: database.db, useLite, masterKey, timeouts, logger };
 }
 
 /** Where something happened lately every minute, everywhere every hour: a tenant costs a transaction. */

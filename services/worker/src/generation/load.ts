@@ -11,7 +11,7 @@ import {
 } from "@shiftwork/db";
 import { historyWindow, startAssembly, type AssemblySettings } from "@shiftwork/pipeline";
 import { hostClock } from "@shiftwork/platform";
-import { createSummariser, providerTarget, type CallingSummariser } from "@shiftwork/providers";
+import { createSummariser, findRecallChoice, providerTarget, type CallingSummariser } from "@shiftwork/providers";
 import { RunAborted } from "./active-runs.ts";
 import { RunFailed } from "./outcome.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
@@ -23,12 +23,8 @@ export async function loadRun(tx: Tx, run: Run, deps: RunDependencies): Promise<
   const provider = await findProvider(tx, tenantId, claim.providerId);
   if (!provider)
     throw new RunFailed(problem("PROVIDER_NOT_FOUND", "The provider was removed after the request was accepted."));
-  const settings = resolveSettings({
-    request,
-    row: claim,
-    ...(await readStandingSettings(tx, tenantId, await findChat(tx, tenantId, chatId, null))),
-    provider,
-  });
+  const standing = await readStandingSettings(tx, tenantId, await findChat(tx, tenantId, chatId, null));
+  const settings = resolveSettings({ request, row: claim, ...standing, provider });
   const { strategies, interceptors } = deps.plugins;
   const stored = await loadAssemblyInput(tx, tenantId, {
     chatId,
@@ -44,6 +40,7 @@ export async function loadRun(tx: Tx, run: Run, deps: RunDependencies): Promise<
   const { summariser = null } = helper ?? {};
   run.provider = provider;
   run.helper = helper;
+  run.recall = await findRecallChoice(tx, tenantId, standing);
   run.assembly = startAssembly({ ...stored, settings, strategies, interceptors, summariser, clock: hostClock });
 }
 

@@ -2,7 +2,13 @@ import { encodeId } from "@shiftwork/contracts";
 import { recordFirstToken, type Claim, type Db, type ProviderRow } from "@shiftwork/db";
 import type { Assembly } from "@shiftwork/pipeline";
 import type { LoadedPlugins, Logger } from "@shiftwork/platform";
-import type { CallingSummariser, ProviderTimeouts } from "@shiftwork/providers";
+import type {
+  CallingSummariser,
+  EmbeddingProvider,
+  ProviderTimeouts,
+  RecallChoice,
+  VectorCache,
+} from "@shiftwork/providers";
 import { createReplyWriter, type ReplyWriter } from "../events/reply-writer.ts";
 import type { OwnLease } from "../maintenance/own-lease.ts";
 import type { ActiveRun, ActiveRuns } from "./active-runs.ts";
@@ -21,6 +27,9 @@ export interface RunDependencies {
   readonly retry: RetryPolicy;
   /** For all calls of one model-written summary together. */
   readonly summaryTimeoutMs: number;
+  /** Computes vectors in this process; starts with the first text. */
+  readonly useLite: EmbeddingProvider;
+  readonly vectorCache: VectorCache;
   readonly frame: { readonly frameMs: number; readonly frameBytes: number };
   readonly plugins: Pick<LoadedPlugins, "strategies" | "interceptors">;
   readonly logger: Logger;
@@ -37,6 +46,8 @@ export interface Run {
   provider: ProviderRow | null;
   /** Who writes summaries for the assembly; null = nobody has to. */
   helper: CallingSummariser | null;
+  /** Whose vectors the chat recalls by; null = the built-in ones. */
+  recall: RecallChoice | null;
   assembly: Assembly | null;
   /** As it stood before `shift`: where a tighter budget starts from. */
   unshifted: Assembly | null;
@@ -80,6 +91,7 @@ export function beginRun(claim: Claim, active: ActiveRun, deps: RunDependencies)
     log,
     provider: null,
     helper: null,
+    recall: null,
     assembly: null,
     unshifted: null,
     prompt: null,

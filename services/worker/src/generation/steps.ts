@@ -4,6 +4,7 @@ import { auditPrompt } from "./audit-prompt.ts";
 import { inTenant } from "./in-tenant.ts";
 import { loadReplay } from "./load-replay.ts";
 import { loadRun } from "./load.ts";
+import { recall } from "./recall.ts";
 import { sendRequest } from "./send-request.ts";
 import type { Step } from "./step.ts";
 
@@ -17,6 +18,7 @@ const LOAD_REPLAY: Step = {
   deadlineMs: 30_000,
   run: (run, deps) => inTenant(deps, run.claim.tenantId, (tx) => loadReplay(tx, run)),
 };
+const RECALL: Step = { name: "recall", deadlineMs: 30_000, run: recall };
 const AUDIT: Step = { name: "audit", deadlineMs: 30_000, run: auditPrompt };
 const STREAM: Step = { name: "stream", deadlineMs: null, run: sendRequest };
 
@@ -25,5 +27,5 @@ const STREAM: Step = { name: "stream", deadlineMs: null, run: sendRequest };
  * earlier run's request goes out as it was: nothing is assembled.
  */
 export function stepsOf({ replay }: Claim): readonly Step[] {
-  return replay === null ? [LOAD, ...PREPARE, ...FIT, AUDIT, STREAM] : [LOAD_REPLAY, AUDIT, STREAM];
+  return replay === null ? [LOAD, RECALL, ...PREPARE, ...FIT, AUDIT, STREAM] : [LOAD_REPLAY, AUDIT, STREAM];
 }

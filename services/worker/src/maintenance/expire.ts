@@ -1,6 +1,7 @@
 import {
   deleteExpiredEvents,
   deleteExpiredIdempotencyKeys,
+  deleteUnusedVectors,
   findAllTenants,
   findRecentlyActiveTenants,
   withTenant,
@@ -8,7 +9,10 @@ import {
 } from "@shiftwork/db";
 import { eachInTurn } from "./each-in-turn.ts";
 
-/** Deletes live events past their retention and idempotency keys past theirs where something happened lately. */
+/** A text that nobody asked about for so long may have been deleted: its vector goes, and is made anew if it is needed. */
+const VECTORS_UNUSED_DAYS = 30;
+
+/** Deletes live events and idempotency keys past their retention, and vectors nobody uses, where something happened lately. */
 export async function expire(db: Db, eventRetentionMs: number): Promise<void> {
   await expireOf(db, await findRecentlyActiveTenants(db), eventRetentionMs);
 }
@@ -18,12 +22,13 @@ export async function expireEverywhere(db: Db, eventRetentionMs: number): Promis
   await expireOf(db, await findAllTenants(db), eventRetentionMs);
 }
 
-/** Tenant by tenant: both are content. */
+/** Tenant by tenant: all of it is content. */
 async function expireOf(db: Db, tenantIds: readonly string[], eventRetentionMs: number): Promise<void> {
   await eachInTurn(tenantIds, (tenantId) =>
     withTenant(db, tenantId, async (tx) => {
       await deleteExpiredEvents(tx, tenantId, eventRetentionMs);
       await deleteExpiredIdempotencyKeys(tx, tenantId);
+      await deleteUnusedVectors(tx, tenantId, VECTORS_UNUSED_DAYS);
     }),
   );
 }

@@ -9,6 +9,7 @@ import {
   type LoadedPlugins,
   type Queue,
 } from "@shiftwork/platform";
+import { createUseLite } from "@shiftwork/providers";
 import type { GenerationEvent } from "@shiftwork/contracts";
 import { isTerminalEvent } from "@shiftwork/contracts";
 import { WorkerConfig } from "../config.ts";
@@ -50,6 +51,7 @@ const FAST = {
   DEADLINE_GRACE_MS: 200,
   FRAME_MS: 5,
   PROVIDER_RETRY_BASE_MS: 2,
+  EMBEDDING_INTERVAL_MS: 20,
 } as const satisfies Partial<WorkerConfig>;
 
 export async function openBench(serverUrl: string, redisUrl: string | null): Promise<Bench> {
@@ -68,6 +70,7 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
     name: "test",
     destination: { write: (line) => void logged.push(JSON.parse(line)) },
   });
+  const useLite = createUseLite();
 
   const eventsUntil: Bench["eventsUntil"] = (chat, generationId, until) =>
     new Promise((resolve, reject) => {
@@ -110,6 +113,7 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
         logger,
         config,
         plugins: own,
+        useLite,
         masterKey: Buffer.alloc(32, 7),
         row: { id: newId(), host: "test", pid: process.pid, slots: config.WORKER_CONCURRENCY },
       });
@@ -133,6 +137,7 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
     async close() {
       for (const started of workers) await started.stop(0);
       for (const plugins of loaded) await plugins.close();
+      await useLite.close();
       await events.close();
       await queue.close();
       for (const database of [admin, api, worker]) await database.close();

@@ -1,0 +1,273 @@
+import { inflateSync } from "node:zlib";
+import { encodeId, type RecallSetting } from "@shiftwork/contracts";
+import {
+  findChatAudit,
+  findDueEmbeddingRequests,
+  findVectors,
+  insertMemory,
+  newId,
+  withTenant,
+  writeTenantSettings,
+} from "@shiftwork/db";
+import { insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
+import type { AuditDocument } from "@shiftwork/pipeline";
+import { createLogger } from "@shiftwork/platform";
+import { createUseLite, embeddingKey } from "@shiftwork/providers";
+import {
+  embeddingsReply,
+  startFakeOpenAi,
+  textsOf,
+  type FakeOpenAi,
+  type FakeReply,
+  type RecordedRequest,
+} from "@shiftwork/providers/testing";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { indexEmbeddings } from "../maintenance/index-embeddings.ts";
+import { openBench, type Bench } from "../testing/worker-under-test.ts";
+
+const ALLERGY = "Walnuts make his throat swell shut.";
+const SHIP = "A ship left the harbour.";
+const QUESTION = "Hello?";
+/** What a model would know: the question and the allergy mean the same. */
+const MEANINGS: { readonly [text: string]: readonly number[] } = {
+  [QUESTION]: [1, 0],
+  [ALLERGY]: [0.9, 0.43],
+  [SHIP]: [0, 1],
+};
+const DIMS = 2;
+
+let bench: Bench;
+const fakes: FakeOpenAi[] = [];
+const useLite = createUseLite();
+
+beforeAll(async () => {
+  bench = await openBench(inject("databaseUrl"), inject("redisUrl"));
+  // The loop has its own tests below, called by hand.
+  await bench.startWorker({ EMBEDDING_INTERVAL_MS: 3_600_000 });
+});
+afterEach(async () => {
+  await Promise.all(fakes.splice(0).map((fake) => fake.close()));
+});
+afterAll(async () => {
+  await useLite.close();
+  await bench.close();
+});
+
+const isForVectors = ({ path }: Pick<RecordedRequest, "path">): boolean => path.endsWith("/embeddings");
+const vectorsOf = (request: RecordedRequest): FakeReply =>
+  embeddingsReply(request, { vectorOf: (text) => MEANINGS[text] ?? [0, 1] });
+
+/** A provider that replies, and answers what it is asked for vectors. */
+async function fakeProvider(vectors: (request: RecordedRequest) => FakeReply = vectorsOf): Promise<FakeOpenAi> {
+  const words: FakeReply = { kind: "words", words: ["Aye."] };
+  const fake = await startFakeOpenAi({ handler: (request) => (isForVectors(request) ? vectors(request) : words) });
+  fakes.push(fake);
+  return fake;
+}
+const asked = (fake: FakeOpenAi): readonly string[] => fake.requests.filter(isForVectors).flatMap(textsOf);
+
+/** A chat with two memories whose tenant recalls by the fake's vectors. */
+async function chatOf(fake: FakeOpenAi, part: { questionWaitMs?: number } = {}): Promise<TestChat> {
+  const chat = await bench.chatWith(fake.baseUrl);
+  await choose(chat, {
+    provider: "openai-compatible",
+    providerId: encodeId("provider", chat.providerId),
+    model: "vectors-1",
+    dims: DIMS,
+    ...part,
+  });
+  await withTenant(bench.api.db, chat.tenantId, async (tx) => {
+    for (const content of [ALLERGY, SHIP])
+      await insertMemory(tx, chat.tenantId, {
+        id: newId(),
+        chatId: chat.chatId,
+        characterId: null,
+        content,
+        pinned: false,
+        sourceMessageId: null,
+      });
+  });
+  return chat;
+}
+
+const choose = (chat: TestChat, recall: RecallSetting) =>
+  withTenant(bench.admin.db, chat.tenantId, (tx) => writeTenantSettings(tx, chat.tenantId, { recall }));
+
+/** Runs a turn to its end; what its audit says of memories. */
+async function turn(chat: TestChat) {
+  await bench.ended(chat, await insertTestGeneration(bench.api.db, chat));
+  const { finished } = await withTenant(bench.api.db, chat.tenantId, (tx) =>
+    findChatAudit(tx, chat.tenantId, chat.chatId),
+  );
+  const document = JSON.parse(inflateSync(finished?.document ?? "").toString("utf8")) as AuditDocument;
+  expect(finished?.status).toBe("completed");
+  return {
+    memories: Object.fromEntries(
+      document.blocks.filter(({ source }) => source === "memory").map((row) => [row.label, row]),
+    ),
+    missing: document.diagnostics.filter(({ code }) => code === "vectors_missing").map(({ detail }) => detail),
+  };
+}
+
+const index = () =>
+  indexEmbeddings({
+    db: bench.worker.db,
+    useLite,
+    masterKey: Buffer.alloc(32, 7),
+    timeouts: { connectTimeoutMs: 10_000, idleTimeoutMs: 10_000 },
+    logger: createLogger({ level: "silent", name: "test" }),
+    signal: new AbortController().signal,
+  });
+const requestsOf = (chat: TestChat) =>
+  withTenant(bench.worker.db, chat.tenantId, (tx) =>
+    tx.selectFrom("embedding_requests").selectAll().where("tenant_id", "=", chat.tenantId).execute(),
+  );
+
+describe("recall by stored vectors", () => {
+  it("waits for none: the turn goes by words, says so, and has its vectors made behind its back", async () => {
+    const fake = await fakeProvider();
+    const chat = await chatOf(fake);
+    const first = await turn(chat);
+    expect(asked(fake)).toEqual([]);
+    expect(first.memories[ALLERGY]).toMatchObject({ included: false, reason: "memory_below_threshold" });
+    expect(first.missing).toMatchObject([{ question: 1, candidates: 2 }]);
+    await index();
+    expect(new Set(asked(fake))).toEqual(new Set([ALLERGY, SHIP, QUESTION, "Aye."]));
+    expect(await requestsOf(chat)).toEqual([]);
+    const second = await turn(chat);
+    expect(second.missing).toEqual([]);
+    expect(second.memories[ALLERGY]).toMatchObject({
+      included: true,
+      reason: "memory_relevant",
+      reasonDetail: { score: 1, rank: 1, words: null, meaning: { rank: 1 } },
+    });
+    expect(second.memories[SHIP]).toMatchObject({ included: false, reason: "memory_below_threshold" });
+    await index();
+    expect(asked(fake).length).toBe(4);
+  });
+
+  it("waits for its own question as long as the tenant allows, and stores its vector", async () => {
+    const fake = await fakeProvider();
+    const chat = await chatOf(fake, { questionWaitMs: 2_000 });
+    const first = await turn(chat);
+    expect(asked(fake)).toEqual([QUESTION]);
+    expect(first.missing).toMatchObject([{ question: 0, candidates: 2 }]);
+    const embedder = { id: `${encodeId("provider", chat.providerId)}/vectors-1`, dims: DIMS };
+    const stored = await withTenant(bench.worker.db, chat.tenantId, (tx) =>
+      findVectors(tx, chat.tenantId, [embeddingKey(embedder, QUESTION)]),
+    );
+    expect(stored.length).toBe(1);
+  });
+
+  it("ends well when the provider never answers, or fails", async () => {
+    for (const reply of [{ kind: "hang-before-headers" }, { kind: "error", status: 500 }] as const) {
+      const fake = await fakeProvider(() => reply);
+      const chat = await chatOf(fake, { questionWaitMs: 1 });
+      expect((await turn(chat)).missing).toMatchObject([{ question: 1, candidates: 2 }]);
+    }
+  });
+
+  it("needs nothing for the built-in vectors", async () => {
+    const fake = await fakeProvider();
+    const chat = await chatOf(fake);
+    await choose(chat, { provider: "hash-ngram-1024" });
+    const { missing, memories } = await turn(chat);
+    expect(missing).toEqual([]);
+    expect(memories[ALLERGY]).toBeDefined();
+    expect(await requestsOf(chat)).toEqual([]);
+  });
+
+  it("goes by the built-in vectors when the chosen provider was removed", async () => {
+    const chat = await chatOf(await fakeProvider());
+    const gone = encodeId("provider", newId());
+    await choose(chat, { provider: "openai-compatible", providerId: gone, model: "vectors-1", dims: DIMS });
+    expect((await turn(chat)).missing).toEqual([]);
+  });
+
+  it("computes the question in this process with use-lite", async () => {
+    const chat = await chatOf(await fakeProvider());
+    await choose(chat, { provider: "use-lite", questionWaitMs: 2_000 });
+    expect((await turn(chat)).missing).toMatchObject([{ provider: "use-lite", candidates: 2 }]);
+    await index();
+    const { missing, memories } = await turn(chat);
+    expect(missing).toEqual([]);
+    expect(memories[ALLERGY]?.reasonDetail).toHaveProperty("meaning");
+  });
+});
+
+describe("the loop that makes vectors", () => {
+  it("comes back later to a provider that fails, as long as it asks for, and serves other tenants meanwhile", async () => {
+    const limited = await fakeProvider(() => ({ kind: "error", status: 429, headers: { "retry-after": "3000" } }));
+    const [failing, well] = [await chatOf(limited), await chatOf(await fakeProvider())];
+    await Promise.all([turn(failing), turn(well)]);
+    await index();
+    expect(await requestsOf(well)).toEqual([]);
+    const [request] = await requestsOf(failing);
+    expect(request).toMatchObject({ failures: 1 });
+    expect(request?.next_try_at.getTime()).toBeGreaterThan(Date.now() + 2_000_000);
+    await index();
+    expect(asked(limited).length).toBe(4);
+  });
+
+  it("leaves a chat alone while something runs in it: the reply wants a vector too", async () => {
+    const chat = await chatOf(await fakeProvider());
+    await turn(chat);
+    await withTenant(bench.admin.db, chat.tenantId, (tx) =>
+      tx.updateTable("tenants").set({ paused_at: new Date() }).where("id", "=", chat.tenantId).execute(),
+    );
+    await insertTestGeneration(bench.api.db, chat);
+    const due = await findDueEmbeddingRequests(bench.worker.db, {
+      limit: 100,
+      limitPerTenant: 5,
+      busyAtMostMs: 600_000,
+    });
+    expect(due.map(({ chatId }) => chatId)).not.toContain(chat.chatId);
+    const late = await findDueEmbeddingRequests(bench.worker.db, { limit: 100, limitPerTenant: 5, busyAtMostMs: 0 });
+    expect(late.map(({ chatId }) => chatId)).toContain(chat.chatId);
+  });
+
+  it("gives up what nobody needs any more: another choice, or no chat", async () => {
+    const fake = await fakeProvider();
+    const [changed, deleted] = [await chatOf(fake), await chatOf(fake)];
+    await Promise.all([turn(changed), turn(deleted)]);
+    await choose(changed, { provider: "hash-ngram-1024" });
+    await withTenant(bench.api.db, deleted.tenantId, (tx) =>
+      tx.deleteFrom("chats").where("tenant_id", "=", deleted.tenantId).where("id", "=", deleted.chatId).execute(),
+    );
+    await index();
+    expect(await requestsOf(changed)).toEqual([]);
+    expect(await requestsOf(deleted)).toEqual([]);
+    expect(asked(fake)).toEqual([]);
+  });
+
+  it("runs by itself in a worker that leads", async () => {
+    const fake = await fakeProvider();
+    const other = await openBench(inject("databaseUrl"), inject("redisUrl"));
+    try {
+      const worker = await other.startWorker({ EMBEDDING_INTERVAL_MS: 20 });
+      const own = await other.chatWith(fake.baseUrl);
+      const recall = { provider: "openai-compatible", model: "vectors-1", dims: DIMS } as const;
+      await withTenant(other.admin.db, own.tenantId, (tx) =>
+        writeTenantSettings(tx, own.tenantId, {
+          recall: { ...recall, providerId: encodeId("provider", own.providerId) },
+        }),
+      );
+      await withTenant(other.api.db, own.tenantId, (tx) =>
+        insertMemory(tx, own.tenantId, {
+          id: newId(),
+          chatId: own.chatId,
+          characterId: null,
+          content: SHIP,
+          pinned: false,
+          sourceMessageId: null,
+        }),
+      );
+      await insertTestGeneration(other.api.db, own);
+      await fake.received(1);
+      await worker.stop(0);
+      expect(asked(fake)).toContain(SHIP);
+    } finally {
+      await other.close();
+    }
+  });
+});
