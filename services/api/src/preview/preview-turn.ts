@@ -3,6 +3,7 @@ import {
   listProviders,
   loadAssemblyInput,
   loadNewAssemblyInput,
+  readStandingSettings,
   withTenant,
   type Db,
   type StoredInput,
@@ -10,7 +11,14 @@ import {
 } from "@shiftwork/db";
 import { AssemblyInputError, historyWindow, type AssemblyReport, type AssemblySettings } from "@shiftwork/pipeline";
 import { hostClock, type LoadedPlugins } from "@shiftwork/platform";
-import { createSummariser, providerTarget, summaryCost, type CallingSummariser } from "@shiftwork/providers";
+import {
+  createSummariser,
+  findRecallChoice,
+  providerTarget,
+  summaryCost,
+  type CallingSummariser,
+  type RecallChoice,
+} from "@shiftwork/providers";
 import type { Caller } from "../auth/caller.ts";
 import { fieldProblem, notFound } from "../errors.ts";
 import { resolveTurn, type ResolvedTurn, type TurnPlace } from "../generations/resolve-turn.ts";
@@ -18,6 +26,7 @@ import { greetingOf } from "../routes/chats/greeting.ts";
 import { uuidOf } from "../routes/ids.ts";
 import { namedCharacter, namedPersona, visibleChat } from "../routes/visible.ts";
 import { assemble, type Previews } from "./assemble.ts";
+import { recallForPreview, type PreviewVectors } from "./recall-for-preview.ts";
 
 /** As a worker's defaults, within what a preview may take. */
 const SUMMARY_CALL = { connectTimeoutMs: 10_000, idleTimeoutMs: 30_000 };
@@ -34,6 +43,7 @@ export interface PreviewHost {
   readonly plugins: LoadedPlugins;
   /** Opens the secrets of providers that write summaries; `null` = previews call no model. */
   readonly masterKey: Uint8Array | null;
+  readonly vectors: PreviewVectors;
   readonly caller: Caller;
 }
 
@@ -48,9 +58,11 @@ export async function previewTurn(
 ): Promise<PreviewedTurn> {
   const { db, plugins, caller } = host;
   const loaded = await withTenant(db, caller.tenantId, (tx) => load(tx, host, body));
-  const { place, turn, whatIfs, stored, helper } = loaded;
+  const { place, turn, whatIfs, stored, helper, choice } = loaded;
+  const variants = [turn.settings, ...whatIfs];
   const input = {
     ...stored,
+    recall: await recallForPreview(host, choice, stored.conversation, variants, signal),
     settings: turn.settings,
     interceptors: plugins.interceptors,
     strategies: plugins.strategies,
@@ -103,6 +115,8 @@ interface Loaded {
   readonly stored: StoredInput;
   /** Writes summaries with a model; `null` = none is called. */
   readonly helper: CallingSummariser | null;
+  /** Whose vectors the chat recalls by; `null` = the built-in ones. */
+  readonly choice: RecallChoice | null;
 }
 
 async function load(tx: Tx, host: PreviewHost, body: CreateContextPreview): Promise<Loaded> {
@@ -111,8 +125,9 @@ async function load(tx: Tx, host: PreviewHost, body: CreateContextPreview): Prom
   const turn = await resolveTurn(tx, { caller, strategies: plugins.strategies, now: new Date() }, place, body);
   const whatIfs = body.shifts.map((change, index) => atPointer(`/shifts/${index}`, () => turn.settingsIf(change)));
   const helper = body.modelCalls ? await summariserFor(tx, host, [turn.settings, ...whatIfs], turn) : null;
+  const choice = await findRecallChoice(tx, caller.tenantId, await readStandingSettings(tx, caller.tenantId, place));
   if (body.chatId === undefined)
-    return { place, turn, whatIfs, helper, stored: await newInput(tx, caller, place, turn) };
+    return { place, turn, whatIfs, helper, choice, stored: await newInput(tx, caller, place, turn) };
   const stored = await loadAssemblyInput(tx, caller.tenantId, {
     chatId: place.id,
     inputMessageId: turn.inputMessageId,
@@ -122,7 +137,7 @@ async function load(tx: Tx, host: PreviewHost, body: CreateContextPreview): Prom
     window: historyWindow([turn.settings, ...whatIfs], plugins.strategies),
   });
   if (!stored) throw notFound("chat");
-  return { place, turn, whatIfs, helper, stored };
+  return { place, turn, whatIfs, helper, choice, stored };
 }
 
 /** The model a generation of this turn would have its summary written by; `null` = nothing asks for one. */

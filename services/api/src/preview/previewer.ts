@@ -1,4 +1,5 @@
 import type { CreateContextPreview } from "@shiftwork/contracts";
+import { createUseLite, createVectorCache } from "@shiftwork/providers";
 import type { Caller } from "../auth/caller.ts";
 import { previewObject } from "./preview-object.ts";
 import { previewTurn, type PreviewHost } from "./preview-turn.ts";
@@ -16,12 +17,14 @@ export interface Previewer {
 }
 
 /** Makes previews in the calling thread, which stands still for as long as a stage takes. */
-export function previewsHere(host: Omit<PreviewHost, "caller">): Previewer {
+export function previewsHere(host: Omit<PreviewHost, "caller" | "vectors">): Previewer {
+  const useLite = createUseLite();
+  const vectors = { useLite, cache: createVectorCache() };
   return {
     async preview({ caller, body }, signal) {
-      const preview = await previewTurn({ ...host, caller }, body, signal);
+      const preview = await previewTurn({ ...host, vectors, caller }, body, signal);
       return new TextEncoder().encode(JSON.stringify(previewObject(preview, body.include)));
     },
-    close: async () => {},
+    close: () => useLite.close(),
   };
 }

@@ -10,6 +10,7 @@ import {
 } from "@shiftwork/db";
 import { toAuditDocument, type Diagnostic, type ProviderRequest } from "@shiftwork/pipeline";
 import { loadPlugins } from "@shiftwork/platform";
+import { createUseLite, createVectorCache } from "@shiftwork/providers";
 import { deflateSync } from "node:zlib";
 import { uuidv7 } from "uuidv7";
 import { previewTurn } from "../preview/preview-turn.ts";
@@ -67,7 +68,8 @@ export async function prepareRun(
 ): Promise<ProviderRequest | null> {
   const caller = { tenantId: run.tenantId, everyTenant: false, apiKeyId: "", scopes: [], ownerId: null };
   const body = CreateContextPreview.parse({ chatId: encodeId("chat", run.chatId), contextStrategy: run.strategy });
-  const host = { db: api.database.db, plugins: await loadPlugins([]), masterKey: null, caller };
+  const vectors = { useLite: createUseLite(), cache: createVectorCache() };
+  const host = { db: api.database.db, plugins: await loadPlugins([]), masterKey: null, vectors, caller };
   const previewed = await previewTurn(host, body, new AbortController().signal);
   const report = { ...previewed.report, diagnostics: [...previewed.report.diagnostics, ...diagnostics] };
   await withTenant(api.worker.db, run.tenantId, (tx) =>
