@@ -74,11 +74,11 @@ test("a chat asked for again while it was worked on stays, with lore once that w
   const ask = (withLore: boolean) =>
     of(own, (tx, tenantId) => requestEmbeddings(tx, tenantId, { chatId: own.chatId, withLore }));
   await ask(true);
-  const [seen] = (await due()).filter(({ tenantId }) => tenantId === own.tenantId);
+  const seen = (await due()).find(({ tenantId }) => tenantId === own.tenantId);
   if (!seen) throw new Error("the request is not due");
   await ask(false);
   await of(own, (tx) => settleEmbeddingRequest(tx, seen));
-  const [again] = (await due()).filter(({ tenantId }) => tenantId === own.tenantId);
+  const again = (await due()).find(({ tenantId }) => tenantId === own.tenantId);
   expect(again).toEqual({ ...seen, asks: 2 });
   await of(own, (tx) => settleEmbeddingRequest(tx, { ...seen, asks: 2 }));
   expect((await due()).filter(({ tenantId }) => tenantId === own.tenantId)).toEqual([]);

@@ -243,7 +243,10 @@ const DIAGNOSTICS = {
     }
     return `${plural(times, "text was", "texts were")} repaired for the provider: ${readable(repair ?? "changed")}`;
   },
-  vectors_missing: () => "Some texts have no vectors yet; words were compared instead of meanings.",
+  vectors_missing: ({ question = 0, candidates = 0 }) =>
+    question > 0
+      ? "Some of what was said last has no vector yet; words were compared instead of meanings."
+      : `${plural(candidates, "text has", "texts have")} no vector yet; their words were compared instead of their meaning.`,
   count_approximate: (detail) =>
     `${plural(detail.texts ?? 1, "unusual text was", "unusual texts were")} counted by estimate.`,
 };

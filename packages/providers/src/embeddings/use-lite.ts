@@ -63,7 +63,8 @@ export function createUseLite(start: () => Worker = startThread): UseLite {
           settleWith(value);
         };
       waiting.set(id, { resolve: over(resolve), reject: over(reject) });
-      worker.postMessage({ id, texts } satisfies UseLiteTask);
+      const task: UseLiteTask = { id, texts };
+      worker.postMessage(task, []);
     }).finally(() => {
       waiting.delete(id);
       if (waiting.size === 0) worker.unref();

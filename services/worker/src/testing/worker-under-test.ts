@@ -120,18 +120,7 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
       workers.push(started);
       return started;
     },
-    async chatWith(baseUrl) {
-      const chat = await insertTestChat(admin.db, api.db);
-      await withTenant(admin.db, chat.tenantId, (tx) =>
-        tx
-          .updateTable("providers")
-          .set({ kind: "openai-compatible", base_url: baseUrl, allow_private_network: true })
-          .where("tenant_id", "=", chat.tenantId)
-          .where("id", "=", chat.providerId)
-          .execute(),
-      );
-      return chat;
-    },
+    chatWith: (baseUrl) => chatAt(baseUrl, admin, api),
     eventsUntil,
     ended: (chat, generationId) => eventsUntil(chat, generationId, (event) => isTerminalEvent(event.type)),
     async close() {
@@ -144,4 +133,17 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
       await test.drop();
     },
   };
+}
+
+async function chatAt(baseUrl: string, admin: Database, api: Database): Promise<TestChat> {
+  const chat = await insertTestChat(admin.db, api.db);
+  await withTenant(admin.db, chat.tenantId, (tx) =>
+    tx
+      .updateTable("providers")
+      .set({ kind: "openai-compatible", base_url: baseUrl, allow_private_network: true })
+      .where("tenant_id", "=", chat.tenantId)
+      .where("id", "=", chat.providerId)
+      .execute(),
+  );
+  return chat;
 }
