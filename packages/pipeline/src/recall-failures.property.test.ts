@@ -99,13 +99,19 @@ const stored = fc
 
 describe("a memory in the audit", () => {
   it("is what the model read, whole, or is left out with a reason and the scores that decided it", async () => {
+    const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(stored, sentence, fc.integer({ min: 200, max: 1_200 }), async (rows, question, contextLimit) => {
-        const conversation = aConversation([aMessage(1, { content: question })], { memories: rows });
+        const earlier = Array.from({ length: 12 }, (_, index) =>
+          aMessage(index + 1, { content: "The tide turned. ".repeat(8) }),
+        );
+        const messages = [...earlier, aMessage(13, { content: question })];
+        const conversation = aConversation(messages, { memories: rows });
         const settings = { contextStrategy: "vector-recall", budget: { contextLimit, reservedForReply: 50 } };
         const report = chatReport(await buildPrompt(anInput(conversation, settings), new AbortController().signal));
         if (report.request === null) return;
         const sent = new Set(report.request.messages.map(({ content }) => content));
+        for (const { reason } of report.blocks) seen.add(reason);
         const verdicts = report.blocks.filter(({ source }) => source === "memory");
         expect(verdicts.length).toBe(rows.length);
         for (const verdict of verdicts) {
@@ -117,6 +123,8 @@ describe("a memory in the audit", () => {
       }),
       { seed: 9, numRuns: 60 },
     );
+    for (const reason of ["memory_relevant", "memory_budget_exceeded", "shift_low_relevance"])
+      expect(seen).toContain(reason);
   });
 });
 
