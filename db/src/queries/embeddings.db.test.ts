@@ -52,6 +52,16 @@ test("a vector is found under its key by its tenant alone, and stored once", asy
   expect(await of(theirs, (tx) => findVectors(tx, mine.tenantId, keys))).toEqual([]);
 });
 
+test("more keys than a statement takes are looked for in several", async () => {
+  const keys = Array.from({ length: 70_000 }, (_, index) => Buffer.from(String(index).padStart(32, "k")));
+  await of(chat, async (tx, tenantId) => {
+    await insertVectors(tx, tenantId, [{ key: keys[69_999] ?? key(0), vector: Buffer.of(7) }]);
+    await touchVectors(tx, tenantId, keys);
+    expect((await findVectors(tx, tenantId, keys)).map(({ vector }) => [...vector])).toEqual([[7]]);
+    expect((await findKeysWithoutVector(tx, tenantId, keys)).length).toBe(69_999);
+  });
+});
+
 test("what nobody has used for long is deleted; use keeps it", async () => {
   const rows = [11, 12].map((first) => ({ key: key(first), vector: Buffer.of(1) }));
   await of(chat, async (tx, tenantId) => {

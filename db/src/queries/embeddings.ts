@@ -7,20 +7,21 @@ export interface StoredVector {
   readonly vector: Uint8Array;
 }
 
+/** Keys named in one statement: it takes 65,534 parameters, and a tenant may have more memories than that. */
+const KEYS_AT_ONCE = 10_000;
+
 /** The vectors that are there, in no order. */
 export async function findVectors(
   tx: Tx,
   tenantId: string,
   keys: readonly Uint8Array[],
 ): Promise<readonly StoredVector[]> {
-  if (keys.length === 0) return [];
-  const rows = await tx
-    .selectFrom("embeddings")
-    .select(["key", "vector"])
-    .where("tenant_id", "=", tenantId)
-    .where("key", "in", [...keys])
-    .execute();
-  return rows;
+  const found: StoredVector[] = [];
+  for (const some of slices(keys)) {
+    const query = tx.selectFrom("embeddings").select(["key", "vector"]).where("tenant_id", "=", tenantId);
+    found.push(...(await query.where("key", "in", some).execute()));
+  }
+  return found;
 }
 
 /** Which of the keys have no vector. */
@@ -29,14 +30,11 @@ export async function findKeysWithoutVector(
   tenantId: string,
   keys: readonly Uint8Array[],
 ): Promise<readonly Uint8Array[]> {
-  if (keys.length === 0) return [];
-  const rows = await tx
-    .selectFrom("embeddings")
-    .select("key")
-    .where("tenant_id", "=", tenantId)
-    .where("key", "in", [...keys])
-    .execute();
-  const there = new Set(rows.map(({ key }) => hex(key)));
+  const there = new Set<string>();
+  for (const some of slices(keys)) {
+    const query = tx.selectFrom("embeddings").select("key").where("tenant_id", "=", tenantId);
+    for (const { key } of await query.where("key", "in", some).execute()) there.add(hex(key));
+  }
   return keys.filter((key) => !there.has(hex(key)));
 }
 
@@ -54,14 +52,15 @@ export async function insertVectors(tx: Tx, tenantId: string, vectors: readonly 
 
 /** Says that the vectors are in use; writes a row once a week at most. */
 export async function touchVectors(tx: Tx, tenantId: string, keys: readonly Uint8Array[]): Promise<void> {
-  if (keys.length === 0) return;
-  await tx
-    .updateTable("embeddings")
-    .set({ used_on: sql<string>`current_date` })
-    .where("tenant_id", "=", tenantId)
-    .where("key", "in", [...keys])
-    .where("used_on", "<", sql<string>`current_date - 7`)
-    .execute();
+  for (const some of slices(keys)) {
+    await tx
+      .updateTable("embeddings")
+      .set({ used_on: sql<string>`current_date` })
+      .where("tenant_id", "=", tenantId)
+      .where("key", "in", some)
+      .where("used_on", "<", sql<string>`current_date - 7`)
+      .execute();
+  }
 }
 
 /** Deletes vectors that nothing has used for so many days. */
@@ -71,6 +70,10 @@ export async function deleteUnusedVectors(tx: Tx, tenantId: string, unusedDays: 
     .where("tenant_id", "=", tenantId)
     .where("used_on", "<", sql<string>`current_date - ${unusedDays}::integer`)
     .execute();
+}
+
+function* slices(keys: readonly Uint8Array[]): Generator<Uint8Array[]> {
+  for (let from = 0; from < keys.length; from += KEYS_AT_ONCE) yield keys.slice(from, from + KEYS_AT_ONCE);
 }
 
 function hex(key: Uint8Array): string {

@@ -7,9 +7,9 @@ const LONGEST_WAIT_MS = 2_000;
 const questionWaitMs = z.number().int().min(0).max(LONGEST_WAIT_MS);
 
 /**
- * Whose vectors memories and lore are recalled by, beside their words. `questionWaitMs` = how long a turn may wait for the vector
- * of what was just said (default: 500 for `use-lite`, which computes it here, and 0 for a call over the network); it never
- * waits for any other.
+ * Whose vectors memories and lore are recalled by, beside their words. `questionWaitMs` = how long a turn may wait for the
+ * vector of what was just said (default: 500 for `use-lite`, which computes it here, and 0 for a call over the network);
+ * it never waits for any other.
  */
 export const RecallSetting = z.discriminatedUnion("provider", [
   z.strictObject({ provider: z.literal("hash-ngram-1024") }),

@@ -1,6 +1,6 @@
 import { isUnspaced, terms } from "./terms.ts";
 
-/** The built-in vectors: their name, what they are computed by, their length. Another way of computing is another version. */
+/** The built-in vectors: name, length, and the cosine below which texts are unrelated. Computed anew = another version. */
 export const HASH_NGRAM = { id: "hash-ngram-1024", version: "1", dims: 1024, floor: 0.12 } as const;
 
 /** Letters of the pieces a word is cut into, its two edges counted as letters. */
@@ -17,8 +17,8 @@ const WHOLE_WORD = 0x5bd1e995;
 
 /**
  * What a text says, by its spelling: words and pieces of words, hashed with a sign into 1,024 numbers, repetitions damped
- * by 1 + ln(count), length 1. Nothing but common words gives zeros. Any language, and always the same; inflections and slips of the
- * pen stay close, paraphrases do not. Source of the signed hashing: Weinberger et al., 2009.
+ * by 1 + ln(count), length 1. Nothing but common words gives zeros. Any language, and always the same; inflections and
+ * slips of the pen stay close, paraphrases do not. Source of the signed hashing: Weinberger et al., 2009.
  */
 export function hashNgramVector(text: string): Float32Array {
   const [words, pieces] = [new Map<number, number>(), new Map<number, number>()];

@@ -8,8 +8,8 @@ export interface RelevanceSet {
 }
 
 /**
- * How well recall finds what is asked for, 0..1: the mean of 1 / rank of the right text; 0 for one that is not found. Of texts with equal relevance
- * the later one counts as the first, as newer memories do.
+ * How well recall finds what is asked for, 0..1: the mean of 1 / rank of the right text; 0 for one that is not found. Of
+ * texts with equal relevance the later one counts as the first, as newer memories do.
  */
 export function meanReciprocalRank({ blocks, queries }: RelevanceSet, recall?: RecallVectors): number {
   const texts = blocks.map(({ text }) => ({ content: text }));

@@ -15,8 +15,8 @@ const PRECISION = 1e6;
 const FIRST_QUERY_WEIGHT = 2;
 
 /**
- * Compares each text with the queries, the most telling first. An exact scan: 5,000 texts take a few milliseconds. Without a
- * vector of the first query nothing is compared: what was said before is no question.
+ * Compares each text with the queries, the most telling first: an exact scan, a few milliseconds for 5,000 texts. Without
+ * a vector of the first query nothing is compared: what was said before it is no question.
  */
 export function meaning(
   texts: readonly { readonly content: string }[],

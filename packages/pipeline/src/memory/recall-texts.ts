@@ -18,8 +18,8 @@ export interface RecallTexts {
 }
 
 /**
- * What a host brings vectors for in `AssemblyInput.recall`. Lore counts under the strategy that ranks it; a conversation with nothing
- * to recall has no question either.
+ * What a host brings vectors for in `AssemblyInput.recall`. Lore counts under the strategy that ranks it; a conversation
+ * with nothing to recall has no question either.
  */
 export function recallTexts(
   conversation: Conversation,

@@ -18,7 +18,10 @@ export interface ShiftOptions<M> {
   readonly lowWater?: number;
   /** With `lowWater`: id of the oldest history message kept last time. While all from it on fits, the cut stays there. */
   readonly anchorId?: string | null;
-  /** 0..1, for `vector-recall`: by message, or by id. Default: a block's own `relevance`, else words and spelling shared with what was said last. */
+  /**
+   * 0..1, for `vector-recall`: by message, or by id. Default: a block's own `relevance`, else words and spelling shared
+   * with what was said last.
+   */
   readonly relevance?: ((message: M) => number | null) | ReadonlyMap<string, number>;
   /** Ids of system messages that may leave, or what tells them; the same as `meta.optional`. */
   readonly optional?: ((message: M) => boolean) | readonly string[];

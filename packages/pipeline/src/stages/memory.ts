@@ -11,9 +11,10 @@ import type { AssemblySettings } from "../settings.ts";
 const LABEL_CHARACTERS = 60;
 
 /**
- * Decides every memory: included (`mem:<memory id>`) or left out, once each, with its rank and what it scored by words and
- * by meaning. The question is what the user and the assistant said last in `recent` (oldest first). Blocks come out oldest first. `capTokens` bounds all of them
- * together, but pinned ones are never refused for it. A memory distilled from one of `promptMessageIds` stays out unless pinned.
+ * Decides every memory: included (`mem:<memory id>`) or left out, once each, with its rank and its scores by words and by
+ * meaning. The question is what the user and the assistant said last in `recent` (oldest first). Blocks come out oldest
+ * first. `capTokens` bounds all of them together, but pinned ones are never refused for it. A memory distilled from one of
+ * `promptMessageIds` stays out unless pinned.
  */
 export function memory(input: {
   readonly conversation: Conversation;

@@ -23,7 +23,7 @@ export interface BringOptions {
   readonly cache: VectorCache;
   /** The stored ones of these keys. */
   readonly read: (keys: readonly Uint8Array[]) => Promise<readonly StoredVector[]>;
-  /** How long the question's own vector may be waited for, in milliseconds; 0 = only stored ones. Nothing else is waited for. */
+  /** How long the question's own vector may be waited for; 0 = only stored ones. Nothing else is waited for. */
   readonly questionWaitMs: number;
   readonly signal: AbortSignal;
 }

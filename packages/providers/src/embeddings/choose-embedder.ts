@@ -12,7 +12,7 @@ export interface RecallChoice {
   readonly row: ProviderRow | null;
 }
 
-/** The chat's choice; `null` = the built-in vectors, which need no host. Those stand in for a provider that was removed, too. */
+/** The chat's choice; `null` = the built-in vectors, which need no host and stand in for a provider that was removed. */
 export async function findRecallChoice(
   tx: Tx,
   tenantId: string,

@@ -18,7 +18,7 @@ type SettingOf<Kind extends EmbeddingKind> = Extract<RecallSetting, { readonly p
 /** Below it, models of today's endpoints speak of unrelated texts; older ones need a value of their own. */
 const USUAL_FLOOR = 0.25;
 
-/** Every kind of vectors. A new one is a file, a line here and its setting; `embedding-provider.contract.test.ts` picks it up. */
+/** Every kind of vectors. A new one is a file, a line here and its setting; the contract test picks it up. */
 export const EMBEDDING_PROVIDERS = {
   "hash-ngram-1024": () => hashNgram,
   "use-lite": (_setting, { useLite }) => useLite,

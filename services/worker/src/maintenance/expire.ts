@@ -9,7 +9,7 @@ import {
 } from "@shiftwork/db";
 import { eachInTurn } from "./each-in-turn.ts";
 
-/** A text that nobody asked about for so long may have been deleted: its vector goes, and is made anew if it is needed. */
+/** A text no turn has used for so long may have been deleted: its vector goes, and is made anew if need be. */
 const VECTORS_UNUSED_DAYS = 30;
 
 /** Deletes live events and idempotency keys past their retention, and vectors nobody uses, where something happened lately. */

@@ -18,8 +18,8 @@ const SMALLEST_HISTORY_TOKENS = 64;
 /**
  * Leaving order: optional lore, memory, template and plugin blocks by ascending relevance, examples, history oldest
  * first, older call groups. The oldest history text that does not fit is shortened when at least 64 tokens of it do.
- * Relevance: the host's (`context.relevance`), else the block's own, else what words and vectors have in common with what was
- * said last; that one leaves its evidence in the block's detail.
+ * Relevance: the host's (`context.relevance`), else the block's own, else what words and vectors have in common with
+ * what was said last; that one leaves its evidence in the block's detail.
  */
 export const vectorRecall = builtIn({
   id: "vector-recall",
