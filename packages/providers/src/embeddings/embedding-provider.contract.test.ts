@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RecallSetting } from "@shiftwork/contracts";
 import { hashNgramVector } from "@shiftwork/pipeline";
-import { embeddingsReply, startFakeOpenAi, type FakeOpenAi } from "../testing/index.ts";
+import { embeddingsReply, isUseLiteInstalled, startFakeOpenAi, type FakeOpenAi } from "../testing/index.ts";
 import type { EmbeddingProvider } from "./embedding-provider.ts";
 import { EMBEDDING_PROVIDERS, embeddingProvider, type EmbeddingKind } from "./registry.ts";
 import { createUseLite } from "./use-lite.ts";
@@ -36,7 +36,11 @@ function providerOf(kind: EmbeddingKind): EmbeddingProvider {
 const never = new AbortController().signal;
 const TEXTS = ["The key hangs by the door.", "Ключ висит у двери.", "", "鍵はドアのそばにある。", "A storm is coming."];
 
-describe.each(Object.keys(EMBEDDING_PROVIDERS) as EmbeddingKind[])("vectors of %s", (kind) => {
+const kinds = (Object.keys(EMBEDDING_PROVIDERS) as EmbeddingKind[]).filter(
+  (kind) => kind !== "use-lite" || isUseLiteInstalled(),
+);
+
+describe.each(kinds)("vectors of %s", (kind) => {
   const provider = providerOf(kind);
 
   it("are one per text, of its length, 1 or 0 long, and the same each time, alone or among others", async () => {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { meanReciprocalRank, normalisedText, type RelevanceSet } from "@shiftwork/pipeline";
 import { afterAll, describe, expect, it } from "vitest";
+import { isUseLiteInstalled } from "../testing/index.ts";
 import { EmbeddingsUnavailableError } from "./embedding-provider.ts";
 import { createUseLite } from "./use-lite.ts";
 
@@ -14,7 +15,10 @@ const whole = JSON.parse(readFileSync(file, "utf8")) as RelevanceSet;
 const isOfTest = (query: object) => "half" in query && query.half === "test";
 const set = { ...whole, queries: whole.queries.filter(isOfTest) };
 
-describe("use-lite", () => {
+const isInstalled = isUseLiteInstalled();
+const skipped = isInstalled ? "" : " (skipped: the optional packages are not installed)";
+
+describe.skipIf(!isInstalled)(`use-lite${skipped}`, () => {
   it("finds by meaning what the test half asks for: mean reciprocal rank 0.80 or more", async () => {
     const texts = [...set.blocks, ...set.queries].map(({ text }) => normalisedText(text));
     const vectors = await useLite.embed(texts, never);
@@ -38,7 +42,9 @@ describe("use-lite", () => {
     await expect(aborted).rejects.toThrow("too late");
     expect(await other).toHaveLength(1);
   });
+});
 
+describe("the thread of use-lite", () => {
   it("says what to install where its packages are missing", async () => {
     const answers = `const { parentPort } = require("node:worker_threads");
       parentPort.on("message", ({ id }) => parentPort.postMessage({ id, type: "unavailable" }));`;

@@ -6,4 +6,5 @@ export {
   type RecordedRequest,
 } from "./fake-openai-server.ts";
 export { type FakeReply } from "./fake-reply.ts";
+export { isUseLiteInstalled } from "./is-use-lite-installed.ts";
 export { startSilentListener, type SilentListener } from "./silent-listener.ts";

@@ -15,6 +15,7 @@ import { createLogger } from "@shiftwork/platform";
 import { createUseLite, embeddingKey } from "@shiftwork/providers";
 import {
   embeddingsReply,
+  isUseLiteInstalled,
   startFakeOpenAi,
   textsOf,
   type FakeOpenAi,
@@ -184,7 +185,7 @@ describe("recall by stored vectors", () => {
     expect((await turn(chat)).missing).toEqual([]);
   });
 
-  it("computes the question in this process with use-lite", async () => {
+  it.skipIf(!isUseLiteInstalled())("computes the question in this process with use-lite", async () => {
     const chat = await chatOf(await fakeProvider());
     await choose(chat, { provider: "use-lite", questionWaitMs: 2_000 });
     expect((await turn(chat)).missing).toMatchObject([{ provider: "use-lite", candidates: 2 }]);

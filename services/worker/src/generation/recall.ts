@@ -10,11 +10,12 @@ import { present } from "./step.ts";
  * The built-in vectors are the pipeline's own business.
  */
 export async function recall(run: Run, deps: RunDependencies): Promise<void> {
+  if (run.recall === null) return;
   const { tenantId } = run.claim;
   const assembly = present(run.assembly);
   const { input } = assembly;
   const texts = recallTexts(input.conversation, input.settings);
-  if (run.recall === null || texts.texts.length === 0) return;
+  if (texts.texts.length === 0) return;
   const inTurn = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => inTenant(deps, tenantId, work);
   const brought = await bringVectors({
     tenantId,
