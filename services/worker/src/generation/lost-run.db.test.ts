@@ -14,6 +14,7 @@ import {
 } from "@shiftwork/db";
 import { insertAnotherChat, insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
 import { createLogger, loadPlugins } from "@shiftwork/platform";
+import { createUseLite, createVectorCache } from "@shiftwork/providers";
 import { startFakeOpenAi } from "@shiftwork/providers/testing";
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
 import { sweepRuns } from "../maintenance/sweep-runs.ts";
@@ -144,6 +145,8 @@ async function runDependencies(workerId: string, activeRuns: ActiveRuns): Promis
     summaryTimeoutMs: 1_000,
     frame: { frameMs: 5, frameBytes: 256 },
     plugins: await loadPlugins([]),
+    useLite: createUseLite(),
+    vectorCache: createVectorCache(),
     logger: createLogger({ level: "silent", name: "test" }),
   };
 }
