@@ -22,7 +22,7 @@ import {
   type FakeReply,
   type RecordedRequest,
 } from "@shiftwork/providers/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { indexEmbeddings } from "../maintenance/index-embeddings.ts";
 import { openBench, type Bench } from "../testing/worker-under-test.ts";
 
@@ -190,8 +190,15 @@ describe("recall by stored vectors", () => {
     await choose(chat, { provider: "use-lite", questionWaitMs: 2_000 });
     expect((await turn(chat)).missing).toMatchObject([{ provider: "use-lite", candidates: 2 }]);
     await index();
-    const { missing, memories } = await turn(chat);
-    expect(missing).toEqual([]);
+    // The model may take longer to load than a turn waits for its question.
+    const memories = await vi.waitFor(
+      async () => {
+        const { missing, memories: found } = await turn(chat);
+        expect(missing).toEqual([]);
+        return found;
+      },
+      { timeout: 25_000 },
+    );
     expect(memories[ALLERGY]?.reasonDetail).toHaveProperty("meaning");
   });
 });
