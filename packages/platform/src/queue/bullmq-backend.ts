@@ -35,17 +35,30 @@ export interface Producer {
 }
 
 /** The part of BullMQ's `Worker` that a consumer needs; the same on both stores. */
-export interface BullWorker extends Pick<Worker, "cancelJob" | "pause" | "resume" | "close" | "waitUntilReady"> {
+export interface BullWorker extends Pick<
+  Worker,
+  "run" | "isRunning" | "cancelJob" | "pause" | "resume" | "close" | "waitUntilReady"
+> {
   on(event: "error", listener: (error: Error) => void): unknown;
   on(event: "failed", listener: (job: unknown, error: Error) => void): unknown;
   on(event: "lockRenewalFailed", listener: (jobIds: string[]) => void): unknown;
+}
+
+/** A worker and the connection it was given. */
+export interface OpenedWorker {
+  readonly worker: BullWorker;
+  /** False while the connection is known to be down: BullMQ would wait for it without end. */
+  isReachable(): boolean;
+  /** Closes what BullMQ leaves open of the worker's; after the worker. */
+  dispose(): void;
 }
 
 /** Where BullMQ keeps its jobs. The only code that knows which store it is. */
 export interface Backend {
   readonly kind: Queue["backend"];
   openProducer(name: string, onError: (error: Error) => void): Producer;
-  openWorker(name: string, processor: JobProcessor, settings: WorkerSettings): BullWorker;
+  /** It takes no job before it is told to run. */
+  openWorker(name: string, processor: JobProcessor, settings: WorkerSettings): OpenedWorker;
 }
 
 /**
@@ -88,8 +101,13 @@ function redisBackend(url: string): Backend {
       };
     },
     openWorker: (name, processor, settings) => {
-      const connection = { url, maxRetriesPerRequest: null, retryStrategy };
-      return new Worker<GenerationJob, void>(name, processor, { connection, ...workerOptions(settings) });
+      const client = new Redis(url, { maxRetriesPerRequest: null, retryStrategy });
+      const options = { connection: client, ...workerOptions(settings) };
+      return {
+        worker: new Worker<GenerationJob, void>(name, processor, options),
+        isReachable: () => client.status === "ready",
+        dispose: () => client.disconnect(),
+      };
     },
   };
 }
@@ -111,8 +129,11 @@ function postgresBackend(url: string): Backend {
       queue.on("error", onError);
       return { queue, isReachable: () => true, close: () => queue.close() };
     },
-    openWorker: (name, processor, settings) =>
-      new OnPostgres.Worker<GenerationJob, void>(name, processor, { connection, ...workerOptions(settings) }),
+    openWorker: (name, processor, settings) => ({
+      worker: new OnPostgres.Worker<GenerationJob, void>(name, processor, { connection, ...workerOptions(settings) }),
+      isReachable: () => true,
+      dispose: () => undefined,
+    }),
   };
 }
 
@@ -124,6 +145,7 @@ function producerOptions() {
 function workerOptions(settings: WorkerSettings) {
   return {
     ...settings,
+    autorun: false,
     maxStalledCount: 3,
     drainDelay: 1,
     // How long a worker sits out after losing its server; the default of 15 s would eat into the deadlines we promise.

@@ -1,6 +1,7 @@
 import { jobId } from "@shiftwork/contracts";
 import { WaitingError } from "bullmq";
 import type { Backend, JobProcessor } from "./bullmq-backend.ts";
+import { keepRunning } from "./keep-running.ts";
 import type { ConsumeOptions, JobHandler, QueueConsumer } from "./queue.ts";
 
 const LOCK_DURATION_MS = 15_000;
@@ -16,8 +17,9 @@ export async function consumeJobs(
   options: ConsumeOptions,
 ): Promise<QueueConsumer> {
   const lockDuration = options.lockDurationMs ?? LOCK_DURATION_MS;
+  const running = new Set<Promise<void>>();
   let takesJobs = true;
-  let closing = false;
+  let closing: Promise<void> | null = null;
   const processor: JobProcessor = async (job, token, signal) => {
     if (signal === undefined) throw new Error("BullMQ gave the processor no abort signal");
     // A fetch that was under way when the consumer was paused still brings its job: it goes back to the others.
@@ -25,21 +27,36 @@ export async function consumeJobs(
       await job.moveToWait(token);
       throw new WaitingError();
     }
-    await handler(job.data, signal);
+    const run = handler(job.data, signal);
+    running.add(run);
+    await run.finally(() => running.delete(run));
   };
   assertTakesSignal(processor);
   const settings = { concurrency: options.concurrency, lockDuration, stalledInterval: lockDuration / 2 };
-  const worker = backend.openWorker(name, processor, settings);
-  worker.on("error", options.onError);
-  worker.on("failed", (_job, error) => options.onError(error));
+  const { worker, isReachable, dispose } = backend.openWorker(name, processor, settings);
+  const report = reporter(options.onError);
+  worker.on("error", report);
+  worker.on("failed", (_job, error) => report(error));
   // Another worker may run it already: what this one still does is wasted, and its writes are fenced off.
   worker.on("lockRenewalFailed", (ids) => {
     for (const id of ids) worker.cancelJob(id, "lock lost");
   });
+  keepRunning(worker, { onError: report, isClosing: () => closing !== null });
+  void worker.run();
   await worker.waitUntilReady().catch(async (error: unknown) => {
     await worker.close(true);
+    dispose();
     throw error;
   });
+
+  async function close(): Promise<void> {
+    takesJobs = false;
+    await worker.pause(true);
+    await Promise.allSettled(running);
+    // What is not told to a server that is away is found out by it later: the jobs' locks expire.
+    await worker.close(!isReachable());
+    dispose();
+  }
   return {
     cancel: (job, reason) => worker.cancelJob(jobId(job), reason),
     pause: () => {
@@ -47,15 +64,22 @@ export async function consumeJobs(
       return worker.pause(true);
     },
     resume: async () => {
-      if (closing) return;
+      if (closing !== null) return;
       takesJobs = true;
       await worker.resume();
     },
-    close: () => {
-      takesJobs = false;
-      closing = true;
-      return worker.close();
-    },
+    close: () => (closing ??= close()),
+  };
+}
+
+/** BullMQ tells of errors in the middle of its loop: a listener that throws would end that. */
+function reporter(onError: (error: Error) => void): (error: Error) => void {
+  return (error) => {
+    try {
+      onError(error);
+    } catch {
+      // Whom it could be told to has just failed.
+    }
   };
 }
 
