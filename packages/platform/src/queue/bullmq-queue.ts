@@ -5,7 +5,7 @@ import { keepProducer } from "./bullmq-producer.ts";
 import type { Queue, QueueConsumer, QueuedJob } from "./queue.ts";
 
 /** BullMQ's largest priority. */
-const LOWEST_PRIORITY = 2_097_152;
+const LOWEST_PRIORITY = 2_097_151;
 
 export interface QueueOptions {
   /** Name of the queue; without a colon. */
