@@ -84,6 +84,7 @@ export {
   appendEventsFenced,
   deleteExpiredEvents,
   EVENTS_CHANNEL,
+  numberBeyond,
   readEvents,
   readStreamedText,
   readStreamedUsage,

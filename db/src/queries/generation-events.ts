@@ -12,10 +12,17 @@ export interface EventsToAppend {
   readonly events: readonly NewEvent[];
   /** They are the generation's first: numbers begin at 1. Default false. */
   readonly first?: boolean;
+  /** Numbers up to this one are taken by events that need not stand in this table. Default: none. */
+  readonly afterSeq?: number | undefined;
 }
 
 /** Where numbering goes on when a crash of the database has emptied the unlogged table: readers see the gap and say so. */
 const RESTART_STEP = 1_000_000;
+
+/** Above every number that the attempt with this fence can have used: for who goes on without knowing its last one. */
+export function numberBeyond(fence: number): number {
+  return (fence + 1) * RESTART_STEP;
+}
 
 /**
  * Appends events after the generation's last one and signals the readers when the transaction commits; returns the last
@@ -24,12 +31,15 @@ const RESTART_STEP = 1_000_000;
  */
 export async function appendEvents(
   tx: Tx,
-  { tenantId, generationId, events, first = false }: EventsToAppend,
+  { tenantId, generationId, events, first = false, afterSeq }: EventsToAppend,
 ): Promise<number> {
   const { rows } = await sql<{ seq: number }>`
     insert into generation_events (tenant_id, generation_id, seq, type, data)
     select ${tenantId}, ${generationId}, coalesce(
-        (select max(seq) from generation_events where tenant_id = ${tenantId} and generation_id = ${generationId}),
+        greatest(
+          (select max(seq) from generation_events where tenant_id = ${tenantId} and generation_id = ${generationId}),
+          ${afterSeq ?? null}::int
+        ),
         case when ${first}::boolean then 0 else (fence + 1) * ${RESTART_STEP}::int end
       ) + new.position, new.event->>'type', new.event->'data'
     from generations, jsonb_array_elements(${sql.val(events)}::jsonb) with ordinality as new (event, position)
@@ -41,7 +51,7 @@ export async function appendEvents(
 }
 
 /** A writer's place in the log: the attempt that holds `fence`, and the last number it knows of. */
-export interface LiveAppend extends Omit<EventsToAppend, "first"> {
+export interface LiveAppend extends Omit<EventsToAppend, "first" | "afterSeq"> {
   readonly fence: number;
   readonly afterSeq: number;
   /** The transaction writes nothing else: its commit does not wait for the disk. Default false. */

@@ -91,6 +91,7 @@ const replies = () =>
       .orderBy("variant")
       .execute(),
   );
+const eventsOf = ({ generationId }: Claim) => asWorker((tx) => readEvents(tx, chat.tenantId, generationId, 0, 100));
 const eventTypes = async (id: string) =>
   (await asWorker((tx) => readEvents(tx, chat.tenantId, id, 0, 100))).map((event) => event.type);
 
@@ -344,6 +345,20 @@ describe("live events", () => {
       (event) => event.seq,
     );
     expect(seqs).toEqual(seqs.map((_, n) => n + 1));
+  });
+
+  it("end behind the last number the run used, also where that event stands elsewhere, and a new attempt goes on", async () => {
+    const claim = await claimNew();
+    const [elsewhere, seqs] = [claim.lastSeq + 7, async () => (await eventsOf(claim)).map((event) => event.seq)];
+    const told = { reason: "SHUTTING_DOWN", streamed: true, afterSeq: elsewhere } as const;
+    await asWorker((tx) => requeueRun(tx, claim, told));
+    expect(await seqs()).toEqual([1, 2, elsewhere + 1]);
+    const job = { tenantId: chat.tenantId, generationId: claim.generationId, epoch: 1 };
+    const again = await asWorker((tx) => claimGeneration(tx, job, workerId));
+    expect(again?.lastSeq).toBe(elsewhere + 2);
+    const end = { ...ending(again!, "completed", "text"), afterSeq: elsewhere + 9 };
+    await asWorker((tx) => endGeneration(tx, end));
+    expect(await seqs()).toEqual([1, 2, elsewhere + 1, elsewhere + 2, elsewhere + 10]);
   });
 
   it("written again because a commit was not answered stand once", async () => {

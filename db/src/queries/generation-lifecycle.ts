@@ -139,6 +139,8 @@ export interface Ending {
   /** Where the history was cut; kept of a run that completes, for the chat's next turn. */
   readonly anchorMessageId: string | null;
   readonly auditPatch: AuditPatch;
+  /** The last number the run's own events took. Default: that of the last one stored. */
+  readonly afterSeq?: number | undefined;
 }
 
 export interface Usage {
@@ -196,6 +198,7 @@ export async function endGeneration(
     tenantId: ending.tenantId,
     generationId: ending.generationId,
     events: [terminalEvent(ended.status, messageId, error, ending)],
+    afterSeq: ending.afterSeq,
   });
   if (chatId !== null) await releaseSuccessor(tx, { ...ending, chatId });
   await wakeDispatcher(tx, ending.tenantId);

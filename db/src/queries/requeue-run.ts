@@ -16,6 +16,8 @@ export interface Requeue {
   readonly waitMs?: number | null;
   /** What its requests cost so far, as reported. Default: unknown. */
   readonly spent?: Usage;
+  /** The last number the run's own events took. Default: that of the last one stored. */
+  readonly afterSeq?: number | undefined;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface Requeue {
  * lost worker costs an attempt; a provider's "wait" is counted apart.
  */
 export async function requeueRun(tx: Tx, run: HeldFence, requeue: Requeue): Promise<boolean> {
-  const { reason, streamed, waitMs = null } = requeue;
+  const { reason, streamed, waitMs = null, afterSeq } = requeue;
   const [uncounted, toldToWait] = [reason !== "WORKER_LOST", reason !== "WORKER_LOST" && reason !== "SHUTTING_DOWN"];
   const { rows } = await sql<{ attempts: number; notBefore: Date | null }>`
     update generations set
@@ -42,7 +44,7 @@ export async function requeueRun(tx: Tx, run: HeldFence, requeue: Requeue): Prom
     type: "generation.retrying",
     data: { attempt: row.attempts + 1, errorCode: reason, nextAttemptAt, resetOutput: streamed },
   };
-  await appendEvents(tx, { tenantId: run.tenantId, generationId: run.generationId, events: [retrying] });
+  await appendEvents(tx, { tenantId: run.tenantId, generationId: run.generationId, events: [retrying], afterSeq });
   await wakeDispatcher(tx, run.tenantId);
   return true;
 }
