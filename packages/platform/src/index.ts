@@ -1,4 +1,5 @@
 export { describeConfig, envExample, type ConfigField } from "./config/describe-config.ts";
+export { eventLogKind, redisOfEventLog, withEventLog } from "./config/event-log-setting.ts";
 export { flag, list, milliseconds, port } from "./config/fields.ts";
 export { maskConfig } from "./config/mask-config.ts";
 export { maskUrl } from "./config/mask-url.ts";
@@ -6,7 +7,11 @@ export { ConfigError, readConfig, type ConfigProblem, type Environment } from ".
 export { launchServices, ServicesAlreadyRunningError, type LaunchOptions, type Services } from "./embedded/launch.ts";
 export type { PostgresPreference } from "./embedded/find-postgres.ts";
 export type { EventLog } from "./events/event-log.ts";
+export { openFrameWriter, type FrameWriter, type SealedFrames } from "./events/frame-writer.ts";
+export { mergeEvents } from "./events/merge-events.ts";
 export { openPostgresEventLog } from "./events/postgres-event-log.ts";
+export { openRedisEventLog } from "./events/redis-event-log.ts";
+export { FramesUnavailableError } from "./events/redis-connection.ts";
 export { createLoop, type Loop, type LoopOptions } from "./loop/loop.ts";
 export { createLogger, type Logger, type LoggerOptions } from "./logging/create-logger.ts";
 export { hostClock } from "./plugins/host-clock.ts";

@@ -2,14 +2,27 @@ import type { GenerationEvent } from "@shiftwork/contracts";
 
 /**
  * Live events of generations, as readers see them: ordered, gap-free or visibly gapped, re-readable from any sequence
- * number while they are retained. Writers append in their own transactions (`db`), so a terminal event commits with
- * the status it announces.
+ * number while they are retained. What announces a status is appended in that status's own transaction (`db`); frames
+ * of a reply may stand elsewhere.
  */
 export interface EventLog {
   /** Events with `seq > after`, in order, at most `limit`. Authorised by the tenant. */
-  read(tenantId: string, generationId: string, after: number, limit: number): Promise<readonly GenerationEvent[]>;
+  read(
+    tenantId: string,
+    generationId: string,
+    after: number,
+    limit: number,
+    options?: ReadOptions,
+  ): Promise<readonly GenerationEvent[]>;
   /** Calls `onAppend` soon after something was appended (and after a reconnect, when something may have been missed). */
   subscribe(generationId: string, onAppend: () => void): () => void;
+  /** Deletes what is kept outside the database of generations whose chat was deleted, and takes nothing more of them. */
+  forget(tenantId: string, generationIds: readonly string[]): Promise<void>;
   /** Stops listening. Safe twice. */
   close(): Promise<void>;
+}
+
+export interface ReadOptions {
+  /** Only a signal brought the reader here: a store that has not signalled since need not be asked. Default false. */
+  readonly signalled?: boolean;
 }

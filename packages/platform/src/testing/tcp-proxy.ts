@@ -9,6 +9,8 @@ export interface TcpProxy {
   open(): Promise<void>;
   /** Ends all connections and takes no new one. */
   cut(): Promise<void>;
+  /** From here on nothing passes, as when the server's process is stopped: connections stay, new ones are taken. */
+  freeze(): void;
 }
 
 /** A proxy in front of the server of `url`; closed at first. */
@@ -17,7 +19,12 @@ export async function tcpProxy(url: string): Promise<TcpProxy> {
   const proxied = new URL(url);
   proxied.port = String(await freePort());
   const sockets = new Set<Socket>();
+  let frozen = false;
   const server = createServer((client) => {
+    if (frozen) {
+      sockets.add(client.on("error", () => undefined));
+      return;
+    }
     const upstream = connect(Number(target.port), target.hostname);
     for (const [socket, other] of [
       [client, upstream],
@@ -30,7 +37,14 @@ export async function tcpProxy(url: string): Promise<TcpProxy> {
   });
   return {
     url: proxied.href,
-    open: () => new Promise((resolve) => server.listen(Number(proxied.port), "127.0.0.1", resolve)),
+    open: () => {
+      frozen = false;
+      return new Promise((resolve) => server.listen(Number(proxied.port), "127.0.0.1", resolve));
+    },
+    freeze: () => {
+      frozen = true;
+      for (const socket of sockets) socket.unpipe().pause();
+    },
     cut: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

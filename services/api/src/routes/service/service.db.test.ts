@@ -59,7 +59,7 @@ async function appOn(database: Database, readiness = () => checkReadiness(databa
     db: database.db,
     adminDb: database.db,
     queue: { add: async () => {}, remove: async () => false },
-    eventLog: { read: async () => [], subscribe: () => () => {}, close: async () => {} },
+    eventLog: { read: async () => [], forget: async () => {}, subscribe: () => () => {}, close: async () => {} },
     streams: createStreamRegistry(),
     logger: createLogger({ level: "silent", name: "test" }),
     pepper: "pepper",
