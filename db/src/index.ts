@@ -86,8 +86,6 @@ export {
   EVENTS_CHANNEL,
   numberBeyond,
   readEvents,
-  readStreamedText,
-  readStreamedUsage,
   type EventsToAppend,
 } from "./queries/generation-events.ts";
 export {
@@ -227,6 +225,7 @@ export {
   insertChat,
   listChats,
   type ChatRow,
+  type DeletedChat,
   type NewChat,
   type StoppedGeneration,
 } from "./queries/chats.ts";

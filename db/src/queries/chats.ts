@@ -95,19 +95,26 @@ export interface StoppedGeneration {
   readonly epoch: number;
 }
 
+/** What else knew of a deleted chat. */
+export interface DeletedChat {
+  /** Its active generations, for the queue to forget. */
+  readonly stopped: readonly StoppedGeneration[];
+  /** Its generations that still had live events, for an event log of its own to forget. */
+  readonly streamed: readonly string[];
+}
+
 /**
  * Deletes a chat and every text that came from it. Its generations stay as numbers without a chat; active ones are
- * cancelled here and returned, so that the queue can forget them. Call under the chat's lock; `publicId` is the id that
- * stored answers show.
+ * cancelled here. Call under the chat's lock; `publicId` is the id that stored answers show.
  */
 export async function deleteChat(
   tx: Tx,
   tenantId: string,
   chat: { readonly id: string; readonly publicId: string },
-): Promise<readonly StoppedGeneration[]> {
+): Promise<DeletedChat> {
   const stopped = await stopGenerations(tx, tenantId, chat.id);
   await deleteStoredAnswers(tx, tenantId, chat);
-  await deleteTraces(tx, tenantId, chat.id);
+  const streamed = await deleteTraces(tx, tenantId, chat.id);
   await forgetBulkTarget(tx, tenantId, chat.publicId);
   // The record of an imported chat keeps the file's name, which is its title.
   await sql`delete from imports where tenant_id = ${tenantId} and result->>'chatId' = ${chat.id}`.execute(tx);
@@ -117,7 +124,7 @@ export async function deleteChat(
     where tenant_id = ${tenantId} and chat_id = ${chat.id}
   `.execute(tx);
   await tx.deleteFrom("chats").where("tenant_id", "=", tenantId).where("id", "=", chat.id).execute();
-  return stopped;
+  return { stopped, streamed };
 }
 
 async function stopGenerations(tx: Tx, tenantId: string, chatId: string): Promise<readonly StoppedGeneration[]> {
@@ -149,12 +156,16 @@ async function deleteStoredAnswers(tx: Tx, tenantId: string, chat: { id: string;
   `.execute(tx);
 }
 
-async function deleteTraces(tx: Tx, tenantId: string, chatId: string): Promise<void> {
-  for (const table of ["generation_attempts", "generation_events", "generation_labels"] as const) {
-    await sql`
+/** Returns the generations that had live events. */
+async function deleteTraces(tx: Tx, tenantId: string, chatId: string): Promise<readonly string[]> {
+  const deleteFrom = (table: "generation_attempts" | "generation_events" | "generation_labels") =>
+    sql<{ generationId: string }>`
       delete from ${sql.table(table)} where tenant_id = ${tenantId} and generation_id in (
         select id from generations where tenant_id = ${tenantId} and chat_id = ${chatId}
-      )
+      ) returning generation_id as "generationId"
     `.execute(tx);
-  }
+  await deleteFrom("generation_attempts");
+  await deleteFrom("generation_labels");
+  const { rows } = await deleteFrom("generation_events");
+  return [...new Set(rows.map(({ generationId }) => generationId))];
 }

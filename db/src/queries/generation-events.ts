@@ -106,48 +106,6 @@ export async function readEvents(
   return rows as unknown as readonly GenerationEvent[];
 }
 
-/** Text streamed since the last reset: what is kept of a run whose worker died. */
-export async function readStreamedText(tx: Tx, tenantId: string, generationId: string): Promise<string> {
-  const { rows } = await sql<{ text: string }>`
-    select coalesce(string_agg(data->>'delta', '' order by seq), '') as text
-    from generation_events
-    where tenant_id = ${tenantId} and generation_id = ${generationId} and type = 'message.delta'
-      and seq > coalesce((
-        select max(seq) from generation_events
-        where tenant_id = ${tenantId} and generation_id = ${generationId}
-          and type = 'generation.retrying' and (data->>'resetOutput')::boolean
-      ), 0)
-  `.execute(tx);
-  return rows[0]?.text ?? "";
-}
-
-/**
- * What the requests of the last attempt cost, as far as its provider reported it while it streamed: the last report of
- * each, together. What no report named is `null`.
- */
-export async function readStreamedUsage(
-  tx: Tx,
-  tenantId: string,
-  generationId: string,
-): Promise<{ readonly inputTokens: number | null; readonly outputTokens: number | null }> {
-  const { rows } = await sql<{ inputTokens: number | null; outputTokens: number | null }>`
-    with numbered as (
-      select seq, type, data,
-        count(*) filter (where type = 'generation.started') over (order by seq) as attempt,
-        count(*) filter (where type = 'generation.retrying') over (order by seq) as request
-      from generation_events where tenant_id = ${tenantId} and generation_id = ${generationId}
-    ),
-    reported as (
-      select distinct on (request) data from numbered
-      where type = 'usage.updated' and attempt = (select max(attempt) from numbered)
-      order by request, seq desc
-    )
-    select sum((data->>'inputTokens')::int)::int as "inputTokens", sum((data->>'outputTokens')::int)::int as "outputTokens"
-    from reported
-  `.execute(tx);
-  return rows[0] ?? { inputTokens: null, outputTokens: null };
-}
-
 /** Deletes events older than `olderThanMs`; returns how many. Runs per tenant, because events are content. */
 export async function deleteExpiredEvents(tx: Tx, tenantId: string, olderThanMs: number): Promise<number> {
   const { numAffectedRows } = await sql`

@@ -1,4 +1,4 @@
-import { flag, list, port, readConfig } from "@shiftwork/platform";
+import { eventLogKind, flag, list, port, readConfig, withEventLog } from "@shiftwork/platform";
 import { z } from "zod";
 
 /** How many may wait; 0 = none. */
@@ -10,6 +10,9 @@ export const ApiConfig = z.object({
   PORT: port().default(3000).describe("Port to listen on; 0 = any free one"),
   DATABASE_URL: z.url().describe("postgres://user:password@host/database"),
   REDIS_URL: z.url().optional().describe("redis://…; unset = the queue runs on DATABASE_URL"),
+  EVENT_LOG: eventLogKind().describe(
+    "Where replies are kept while they stream, postgres or redis; unset = redis if there is a REDIS_URL. Same for API and workers",
+  ),
   QUEUE_NAME: z.string().min(1).default("shiftwork").describe("Same for API and workers of one installation"),
   API_KEY_PEPPER: z
     .string()
@@ -48,7 +51,7 @@ export type ApiConfig = z.infer<typeof ApiConfig>;
 
 /** The only reader of the environment. Throws one error that lists every bad value. */
 export function readApiConfig(): ApiConfig {
-  return readConfig(ApiConfig, process.env);
+  return readConfig(withEventLog(ApiConfig), process.env);
 }
 
 /** What `provision.ts` needs of the same environment. */

@@ -5,7 +5,9 @@ import {
   loadPlugins,
   openPostgresEventLog,
   openQueue,
+  openRedisEventLog,
   readMasterKey,
+  redisOfEventLog,
 } from "@shiftwork/platform";
 import closeWithGrace from "close-with-grace";
 import { randomUUID } from "node:crypto";
@@ -47,7 +49,15 @@ const admin = openDatabase({
   applicationName: "shiftwork-api-admin",
 });
 await Promise.all([assertRoleIsBound(database), assertRoleIsBound(admin)]);
-const eventLog = await openPostgresEventLog(database);
+const framesUrl = redisOfEventLog(config);
+const eventLog =
+  framesUrl === null
+    ? await openPostgresEventLog(database)
+    : await openRedisEventLog(database, {
+        url: framesUrl,
+        name: config.QUEUE_NAME,
+        onError: (error) => logger.warn({ err: error }, "event log error"),
+      });
 const queue = openQueue({
   name: config.QUEUE_NAME,
   url: config.REDIS_URL ?? config.DATABASE_URL,

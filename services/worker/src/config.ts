@@ -1,4 +1,4 @@
-import { flag, list, readConfig } from "@shiftwork/platform";
+import { eventLogKind, flag, list, readConfig, withEventLog } from "@shiftwork/platform";
 import { z } from "zod";
 
 const milliseconds = z.coerce.number().int().positive();
@@ -7,6 +7,9 @@ const milliseconds = z.coerce.number().int().positive();
 export const WorkerConfig = z.object({
   DATABASE_URL: z.url().describe("postgres://user:password@host/database"),
   REDIS_URL: z.url().optional().describe("redis://…; unset = the queue runs on DATABASE_URL"),
+  EVENT_LOG: eventLogKind().describe(
+    "Where replies are kept while they stream, postgres or redis; unset = redis if there is a REDIS_URL. Same for API and workers",
+  ),
   QUEUE_NAME: z.string().min(1).default("shiftwork").describe("Same for API and workers of one installation"),
   MASTER_KEY: z.base64().describe("32 random bytes, base64 (openssl rand -base64 32): seals the providers' secrets"),
   PLUGINS: list().describe(
@@ -63,5 +66,5 @@ export type WorkerConfig = z.infer<typeof WorkerConfig>;
 
 /** The only reader of the environment. Throws one error that lists every bad value. */
 export function readWorkerConfig(): WorkerConfig {
-  return readConfig(WorkerConfig, process.env);
+  return readConfig(withEventLog(WorkerConfig), process.env);
 }

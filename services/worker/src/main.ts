@@ -1,6 +1,13 @@
 import { hostname } from "node:os";
 import { assertRoleIsBound, newId, openDatabase } from "@shiftwork/db";
-import { createLogger, loadPlugins, openQueue, readMasterKey } from "@shiftwork/platform";
+import {
+  createLogger,
+  loadPlugins,
+  openFrameWriter,
+  openQueue,
+  readMasterKey,
+  redisOfEventLog,
+} from "@shiftwork/platform";
 import { createUseLite } from "@shiftwork/providers";
 import closeWithGrace from "close-with-grace";
 import { readWorkerConfig } from "./config.ts";
@@ -24,9 +31,20 @@ const queue = openQueue({
   onError: (error) => logger.warn({ err: error }, "queue error"),
 });
 const useLite = createUseLite();
+const framesUrl = redisOfEventLog(config);
+const frames =
+  framesUrl === null
+    ? null
+    : openFrameWriter({
+        url: framesUrl,
+        name: config.QUEUE_NAME,
+        retentionMs: config.EVENT_RETENTION_MS,
+        onError: (error) => logger.warn({ err: error }, "event log error"),
+      });
 const worker = await startWorker({
   database,
   queue,
+  frames,
   logger,
   config,
   plugins,
@@ -41,6 +59,7 @@ closeWithGrace({ delay: config.DRAIN_TIMEOUT_MS + 15_000, logger }, async ({ err
   await worker.stop(config.DRAIN_TIMEOUT_MS);
   await plugins.close();
   await useLite.close();
+  frames?.close();
   await queue.close();
   await database.close();
 });

@@ -10,6 +10,7 @@ import {
 } from "@shiftwork/db";
 import {
   createLoop,
+  type FrameWriter,
   type LoadedPlugins,
   type Logger,
   type Loop,
@@ -37,6 +38,8 @@ import { pauseWhileBlocked, type BlockGuard } from "./queue/pause-while-blocked.
 export interface WorkerDependencies {
   readonly database: Database;
   readonly queue: Queue;
+  /** Where frames of running replies go; `null` = into the database. */
+  readonly frames: FrameWriter | null;
   readonly logger: Logger;
   readonly row: WorkerRow;
   readonly masterKey: Uint8Array;
@@ -63,7 +66,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<RunningWork
   const leader = createLeader(database.db, row.id, config.LEASE_MS);
   // Alive before the first job: a run of a worker without a row would be taken for a dead one's.
   const lease = createOwnLease({
-    sweep: () => sweepRuns(database.db, row, activeRuns),
+    sweep: () => sweepRuns(database.db, row, activeRuns, deps.frames),
     deadAfterMs: config.WORKER_DEAD_AFTER_MS,
   });
   await lease.renew();
@@ -119,6 +122,7 @@ function runDependencies(deps: WorkerDependencies, activeRuns: ActiveRuns, lease
     useLite: deps.useLite,
     vectorCache: createVectorCache(),
     frame: { frameMs: config.FRAME_MS, frameBytes: config.FRAME_BYTES },
+    frames: deps.frames,
     plugins: deps.plugins,
     logger: deps.logger,
   };
@@ -160,6 +164,7 @@ function createLoops(deps: WorkerDependencies, lease: OwnLease, leader: Leader, 
         reconcile({
           db,
           queue,
+          frames: deps.frames,
           deadAfterMs,
           unclaimedAfterMs: config.UNCLAIMED_AFTER_MS,
           deadlineGraceMs: config.DEADLINE_GRACE_MS,

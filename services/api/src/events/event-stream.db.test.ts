@@ -136,6 +136,21 @@ test("when only the oldest events have expired the gap names them", async () => 
   expect(JSON.parse(events[0]?.data ?? "")).toMatchObject({ from: 1, to: 2 });
 });
 
+test("when an event in the middle was lost the gap is told in its place", async () => {
+  const id = await generate();
+  const run = await claimRun(api, tenant, id);
+  await emit(api, run, [delta("a", 0), delta("b", 1), delta("c", 2)]);
+  await forget(id, 4, 4);
+  await endRun(api, run, "completed", "abc");
+  const { events } = await (await follow(id, "?after=2")).ended();
+  expect(events.map((event) => `${event.id} ${event.event}`)).toEqual([
+    "3 message.delta",
+    "4 stream.gap",
+    "5 message.delta",
+    "6 generation.completed",
+  ]);
+});
+
 test("silence is filled with comments", async () => {
   const stream = await follow(await generate());
   const path = `/api/v2/chats/${chat}`;
@@ -184,11 +199,11 @@ test("a drain ends streams with retry, so that clients reconnect elsewhere", asy
   expect(namesOf(events)).toEqual(["generation.queued"]);
 });
 
-async function forget(id: string, upTo: number): Promise<void> {
+async function forget(id: string, upTo: number, from = 1): Promise<void> {
   const uuid = decodeId("generation", id) ?? "";
   await api.admin.client.begin(async (tx) => {
     await tx`set local role none`;
-    await tx`delete from generation_events where generation_id = ${uuid} and seq <= ${upTo}`;
+    await tx`delete from generation_events where generation_id = ${uuid} and seq between ${from} and ${upTo}`;
   });
 }
 

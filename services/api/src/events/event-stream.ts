@@ -1,4 +1,4 @@
-import { isTerminal, isTerminalEvent } from "@shiftwork/contracts";
+import { isTerminal, isTerminalEvent, type GenerationEvent } from "@shiftwork/contracts";
 import { findGeneration, withTenant, type GenerationRow } from "@shiftwork/db";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ServerResponse } from "node:http";
@@ -68,7 +68,7 @@ async function sendEvents(deps: ApiDependencies, stream: StreamRequest, wake: Si
   while (wake.closed === null) {
     // The row is read first: its terminal event commits with it, so events read afterwards include that.
     const row = await readRow(deps, stream);
-    position = await sendAvailable(deps, stream, wake, position);
+    position = await sendAvailable(deps, stream, wake, position, false);
     if (position.ended || wake.closed !== null) return;
     if (row === null || isTerminal(row.status)) return sendEnding(deps, stream, wake, row, position.after);
     position = await followLive(deps, stream, wake, position, heartbeatMs);
@@ -92,7 +92,7 @@ async function followLive(
 ): Promise<Position> {
   let position = start;
   while (await wake.wait(heartbeatMs)) {
-    position = await sendAvailable(deps, stream, wake, position);
+    position = await sendAvailable(deps, stream, wake, position, true);
     if (position.ended || wake.closed !== null) break;
   }
   return position;
@@ -103,21 +103,29 @@ async function sendAvailable(
   { tenantId, generationId, reply }: StreamRequest,
   wake: Signal,
   start: Position,
+  signalled: boolean,
 ): Promise<Position> {
   let { after } = start;
   while (wake.closed === null) {
-    const events = await eventLog.read(tenantId, generationId, after, BATCH);
-    const [first] = events;
-    if (first === undefined) break;
-    const gap = first.seq > after + 1 ? [gapFrame(generationId, after + 1, first.seq - 1)] : [];
+    const events = await eventLog.read(tenantId, generationId, after, BATCH, { signalled });
+    if (events.length === 0) break;
     const terminal = events.findIndex((event) => isTerminalEvent(event.type));
     const sent = terminal === -1 ? events : events.slice(0, terminal + 1);
-    await sendFrames(reply.raw, [...gap, ...sent.map(eventFrame)], wake);
+    await sendFrames(reply.raw, framesOf(generationId, sent, after), wake);
     after = sent.at(-1)?.seq ?? after;
     if (terminal !== -1) return { after, ended: true };
     if (events.length < BATCH) break;
   }
   return { after, ended: false };
+}
+
+/** Every number that is missing behind `after` is told before the event that follows it. */
+function framesOf(generationId: string, events: readonly GenerationEvent[], after: number): readonly Frame[] {
+  return events.flatMap((event, at) => {
+    const expected = (events[at - 1]?.seq ?? after) + 1;
+    const gap = event.seq > expected ? [gapFrame(generationId, expected, event.seq - 1)] : [];
+    return [...gap, eventFrame(event)];
+  });
 }
 
 /** The generation has ended and nothing is left to read: the client has it all, or the events have expired. */

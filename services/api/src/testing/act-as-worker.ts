@@ -29,7 +29,14 @@ export async function emit(api: ApiUnderTest, claim: Claim, events: readonly New
   await withTenant(api.worker.db, tenantId, (tx) => appendEvents(tx, { tenantId, generationId, events }));
 }
 
-export async function endRun(api: ApiUnderTest, claim: Claim, status: TerminalStatus, text: string): Promise<void> {
+/** `afterSeq` = the last number its events took, where they do not stand in the database. */
+export async function endRun(
+  api: ApiUnderTest,
+  claim: Claim,
+  status: TerminalStatus,
+  text: string,
+  afterSeq?: number,
+): Promise<void> {
   const { tenantId, generationId, chatId, fence } = claim;
   const error = {
     code: "PROVIDER_TIMEOUT",
@@ -56,6 +63,7 @@ export async function endRun(api: ApiUnderTest, claim: Claim, status: TerminalSt
       stages: null,
       anchorMessageId: null,
       auditPatch: {},
+      afterSeq,
     }),
   );
 }

@@ -9,7 +9,14 @@ import {
   type Database,
 } from "@shiftwork/db";
 import { openTestDatabase } from "@shiftwork/db/testing";
-import { createLogger, loadPlugins, openPostgresEventLog, type LoadedPlugins, type Logger } from "@shiftwork/platform";
+import {
+  createLogger,
+  loadPlugins,
+  openPostgresEventLog,
+  openRedisEventLog,
+  type LoadedPlugins,
+  type Logger,
+} from "@shiftwork/platform";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { uuidv7 } from "uuidv7";
 import { expect } from "vitest";
@@ -72,13 +79,19 @@ export async function openApi(
     readonly previewer?: Previewer;
     readonly queue?: ApiDependencies["queue"];
     readonly onLogLine?: (line: string) => void;
+    /** Replies stream through it. Default: through the database. */
+    readonly frames?: { readonly url: string; readonly name: string };
   } = {},
 ): Promise<ApiUnderTest> {
   const test = await openTestDatabase(serverUrl);
   const open = (role: "shiftwork_admin" | "shiftwork_api" | "shiftwork_worker") =>
     openDatabase({ url: test.url, role, maxConnections: 6, applicationName: "api-test" });
   const [admin, database, worker] = [open("shiftwork_admin"), open("shiftwork_api"), open("shiftwork_worker")];
-  const eventLog = await openPostgresEventLog(database);
+  const { frames } = options;
+  const eventLog =
+    frames === undefined
+      ? await openPostgresEventLog(database)
+      : await openRedisEventLog(database, { ...frames, onError: () => {} });
   const streams = createStreamRegistry();
   const removedJobs: { generationId: string; epoch: number }[] = [];
   const plugins = options.plugins ?? (await loadPlugins([]));

@@ -304,7 +304,14 @@ describe("after a crash or a change of the leader", () => {
 
 describe("what is dispatched and not claimed", () => {
   const reconcileOnce = (unclaimedAfterMs = 60_000) =>
-    reconcile({ db: bench.worker.db, queue, deadAfterMs: 60_000, unclaimedAfterMs, deadlineGraceMs: 60_000 });
+    reconcile({
+      db: bench.worker.db,
+      queue,
+      frames: null,
+      deadAfterMs: 60_000,
+      unclaimedAfterMs,
+      deadlineGraceMs: 60_000,
+    });
 
   it("is taken back when its tenant is paused, out of the queue too; what runs goes on", async () => {
     const [paused, other] = [await tenant(), await tenant()];

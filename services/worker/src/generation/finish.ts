@@ -60,10 +60,8 @@ async function handBack(
   requeue: Omit<Requeue, "streamed" | "spent">,
   deps: RunDependencies,
 ): Promise<Outcome> {
-  const [streamed, spent] = [run.facts.hasBegun, spentBy(run)];
-  const handed = await inTenant(deps, run.claim.tenantId, (tx) =>
-    requeueRun(tx, run.claim, { ...requeue, streamed, spent }),
-  );
+  const told = { ...requeue, streamed: run.facts.hasBegun, spent: spentBy(run), afterSeq: run.events.lastSeq };
+  const handed = await inTenant(deps, run.claim.tenantId, (tx) => requeueRun(tx, run.claim, told));
   // Refused = a cancel was accepted in the meantime, or the run is not ours any more; ending it tells which.
   return handed ? outcome : end(run, "cancelled", null, deps);
 }
@@ -97,7 +95,7 @@ function endOnce(run: Run, ending: Ending, deps: RunDependencies): Promise<Ended
 }
 
 function endingOf(run: Run, status: TerminalStatus, error: Problem | null): Ending {
-  const { claim, facts, prompt, writer } = run;
+  const { claim, events, facts, prompt, writer } = run;
   return {
     tenantId: claim.tenantId,
     generationId: claim.generationId,
@@ -115,6 +113,7 @@ function endingOf(run: Run, status: TerminalStatus, error: Problem | null): Endi
     stages: prompt && prompt.document.stages,
     anchorMessageId: prompt && prompt.anchorId,
     auditPatch: isReported(facts.usage) ? { usage: facts.usage } : {},
+    afterSeq: events.lastSeq,
   };
 }
 

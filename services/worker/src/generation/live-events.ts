@@ -1,5 +1,6 @@
 import type { NewEvent } from "@shiftwork/contracts";
 import { appendEventsFenced, lockChat, withTenant, type Claim, type Db, type Tx } from "@shiftwork/db";
+import { FramesUnavailableError, type FrameWriter } from "@shiftwork/platform";
 import { whileDatabaseIsAway } from "./while-database-is-away.ts";
 
 /** A run's own events, one batch after the other. */
@@ -9,6 +10,8 @@ export interface LiveEvents {
    * database is away: the numbers are the run's own, so nothing is written twice.
    */
   append(events: readonly NewEvent[], more?: InTheSameTransaction): Promise<boolean>;
+  /** Number of the last event written. */
+  readonly lastSeq: number;
 }
 
 export interface InTheSameTransaction {
@@ -18,22 +21,60 @@ export interface InTheSameTransaction {
   readonly touchesChat?: boolean;
 }
 
-export function createLiveEvents(db: Db, claim: Claim): LiveEvents {
+/**
+ * With `frames`, what commits with nothing else goes there. The first batch behind the prompt is stored too, so that
+ * whoever takes the run over sees from the database alone that there are frames to look for.
+ */
+export function createLiveEvents(db: Db, claim: Claim, frames: Pick<FrameWriter, "append"> | null): LiveEvents {
   const { tenantId, generationId, chatId, fence } = claim;
   let lastSeq = claim.lastSeq;
+  let streams = false;
+  let frameStarted = false;
+
+  const place = (events: readonly NewEvent[]) => ({ tenantId, generationId, fence, afterSeq: lastSeq, events });
+
+  async function store(events: readonly NewEvent[], more?: InTheSameTransaction): Promise<boolean> {
+    const mine = await whileDatabaseIsAway(() =>
+      withTenant(db, tenantId, async (tx) => {
+        if (more?.touchesChat && !(await lockChat(tx, tenantId, chatId))) return false;
+        const written = await appendEventsFenced(tx, { ...place(events), alone: more === undefined });
+        if (written) await more?.also(tx);
+        return written;
+      }),
+    );
+    streams = more?.touchesChat !== true;
+    return mine;
+  }
+
+  /** While Redis is away its frames are stored instead, under the same numbers: readers read both as one. */
+  async function stream(to: Pick<FrameWriter, "append">, events: readonly NewEvent[]): Promise<boolean> {
+    try {
+      return await to.append(place(events));
+    } catch (error) {
+      if (error instanceof FramesUnavailableError) return store(events);
+      throw error;
+    }
+  }
+
+  /** So that the frames of a run begin with its first one, and none means that they were lost. */
+  async function repeatFirst(to: Pick<FrameWriter, "append">, events: readonly NewEvent[]): Promise<void> {
+    await to.append(place(events)).catch((error: unknown) => {
+      if (!(error instanceof FramesUnavailableError)) throw error;
+    });
+  }
+
   return {
     async append(events, more) {
-      const mine = await whileDatabaseIsAway(() =>
-        withTenant(db, tenantId, async (tx) => {
-          if (more?.touchesChat && !(await lockChat(tx, tenantId, chatId))) return false;
-          const append = { tenantId, generationId, fence, afterSeq: lastSeq, events, alone: more === undefined };
-          const written = await appendEventsFenced(tx, append);
-          if (written) await more?.also(tx);
-          return written;
-        }),
-      );
-      if (mine) lastSeq += events.length;
-      return mine;
+      const mine =
+        frames !== null && streams && more === undefined ? await stream(frames, events) : await store(events, more);
+      if (!mine) return false;
+      if (frames !== null && streams && !frameStarted) await repeatFirst(frames, events);
+      frameStarted ||= streams;
+      lastSeq += events.length;
+      return true;
+    },
+    get lastSeq() {
+      return lastSeq;
     },
   };
 }

@@ -72,9 +72,9 @@ const context = {
 
 /** All a run ever writes, each as the first thing its worker does when it wakes. */
 const WRITES = {
-  "a frame": (lost: Claim) => createLiveEvents(bench.worker.db, lost).append([word]),
+  "a frame": (lost: Claim) => createLiveEvents(bench.worker.db, lost, null).append([word]),
   "an audit, with its events": (lost: Claim) =>
-    createLiveEvents(bench.worker.db, lost).append([word], {
+    createLiveEvents(bench.worker.db, lost, null).append([word], {
       touchesChat: true,
       also: () => Promise.reject(new Error("the audit would be written")),
     }),
@@ -106,7 +106,7 @@ const WRITES = {
 it("a run that was taken away while its worker slept, and runs elsewhere, writes nothing before the sweep finds it", async () => {
   const [sleeper, successor] = [newId(), newId()];
   const lost = await claimAs(sleeper, await insertTestGeneration(bench.api.db, chat), 0);
-  for (const run of await findRunsOfWorker(bench.worker.db, sleeper)) await asWorker((tx) => takeOver(tx, run));
+  for (const run of await findRunsOfWorker(bench.worker.db, sleeper)) await asWorker((tx) => takeOver(tx, run, null));
   await claimAs(successor, lost.generationId, 1);
   const before = await everything();
   for (const [what, write] of Object.entries(WRITES)) {
@@ -123,8 +123,8 @@ it("a worker that wakes up asks after its run before it pays for a request, and 
   const activeRuns = createActiveRuns();
   const takeAwayAndSweep = async (): Promise<void> => {
     for (const run of await findRunsOfWorker(bench.worker.db, workerId))
-      await withTenant(bench.worker.db, own.tenantId, (tx) => takeOver(tx, run));
-    await sweepRuns(bench.worker.db, { id: workerId, host: "h", pid: 1, slots: 1 }, activeRuns);
+      await withTenant(bench.worker.db, own.tenantId, (tx) => takeOver(tx, run, null));
+    await sweepRuns(bench.worker.db, { id: workerId, host: "h", pid: 1, slots: 1 }, activeRuns, null);
   };
   const lease = { isOver: () => true, renew: takeAwayAndSweep };
   const generationId = await insertTestGeneration(bench.api.db, own);
@@ -144,6 +144,7 @@ async function runDependencies(workerId: string, activeRuns: ActiveRuns): Promis
     retry: { baseMs: 1, capMs: 1, longestInPlaceMs: 1, mostToldWaits: 1, random: () => 0 },
     summaryTimeoutMs: 1_000,
     frame: { frameMs: 5, frameBytes: 256 },
+    frames: null,
     plugins: await loadPlugins([]),
     useLite: createUseLite(),
     vectorCache: createVectorCache(),
@@ -159,14 +160,14 @@ it("a lost run keeps what its last attempt reported of its cost, request by requ
   const [first, second] = [newId(), newId()];
   const another = await insertAnotherChat(bench.api.db, chat);
   const lost = await claimAs(first, await insertTestGeneration(bench.api.db, another), 0);
-  await createLiveEvents(bench.worker.db, lost).append([used(7, 1), used(7, 2), again, used(9, 3)]);
-  for (const run of await findRunsOfWorker(bench.worker.db, first)) await asWorker((tx) => takeOver(tx, run));
+  await createLiveEvents(bench.worker.db, lost, null).append([used(7, 1), used(7, 2), again, used(9, 3)]);
+  for (const run of await findRunsOfWorker(bench.worker.db, first)) await asWorker((tx) => takeOver(tx, run, null));
   const next = await claimAs(second, lost.generationId, 1);
-  await createLiveEvents(bench.worker.db, next).append([used(9, 4)]);
-  for (const run of await findRunsOfWorker(bench.worker.db, second)) await asWorker((tx) => takeOver(tx, run));
+  await createLiveEvents(bench.worker.db, next, null).append([used(9, 4)]);
+  for (const run of await findRunsOfWorker(bench.worker.db, second)) await asWorker((tx) => takeOver(tx, run, null));
   const third = newId();
   await claimAs(third, lost.generationId, 2);
-  for (const run of await findRunsOfWorker(bench.worker.db, third)) await asWorker((tx) => takeOver(tx, run));
+  for (const run of await findRunsOfWorker(bench.worker.db, third)) await asWorker((tx) => takeOver(tx, run, null));
   const rows = await asWorker((tx) =>
     tx
       .selectFrom("generation_attempts")

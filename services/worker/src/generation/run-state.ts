@@ -1,7 +1,7 @@
 import { encodeId } from "@shiftwork/contracts";
 import { recordFirstToken, type Claim, type Db, type ProviderRow } from "@shiftwork/db";
 import type { Assembly } from "@shiftwork/pipeline";
-import type { LoadedPlugins, Logger } from "@shiftwork/platform";
+import type { FrameWriter, LoadedPlugins, Logger } from "@shiftwork/platform";
 import type {
   CallingSummariser,
   EmbeddingProvider,
@@ -31,6 +31,8 @@ export interface RunDependencies {
   readonly useLite: EmbeddingProvider;
   readonly vectorCache: VectorCache;
   readonly frame: { readonly frameMs: number; readonly frameBytes: number };
+  /** Where frames go; `null` = into the database, as everything else. */
+  readonly frames: FrameWriter | null;
   readonly plugins: Pick<LoadedPlugins, "strategies" | "interceptors">;
   readonly logger: Logger;
 }
@@ -65,7 +67,7 @@ export function beginRun(claim: Claim, active: ActiveRun, deps: RunDependencies)
     chatId: encodeId("chat", chatId),
     attempt: claim.attempt,
   });
-  const events = createLiveEvents(deps.db, claim);
+  const events = createLiveEvents(deps.db, claim, deps.frames);
   let firstTokenRecorded = false;
   const writer: ReplyWriter = createReplyWriter({
     ...deps.frame,

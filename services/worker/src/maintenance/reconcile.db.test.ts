@@ -42,6 +42,7 @@ const reconcileOnce = (overrides = {}) =>
   reconcile({
     db: bench.worker.db,
     queue: bench.queue,
+    frames: null,
     deadAfterMs: 5_000,
     unclaimedAfterMs: 0,
     deadlineGraceMs: 0,
@@ -83,7 +84,7 @@ describe("the reconciler", () => {
 
   it("leaves the run of a living worker alone and takes that of a silent one", async () => {
     const workerId = newId();
-    await sweepRuns(bench.worker.db, { id: workerId, host: "h", pid: 1, slots: 1 }, createActiveRuns());
+    await sweepRuns(bench.worker.db, { id: workerId, host: "h", pid: 1, slots: 1 }, createActiveRuns(), null);
     const id = await claimAs(workerId);
     await reconcileOnce();
     expect(await generation(id)).toMatchObject({ status: "running" });
@@ -171,7 +172,7 @@ describe("a worker's sweep", () => {
 
   it("puts back a run that this process has given up", async () => {
     const id = await claimAs(row.id);
-    await sweepRuns(bench.worker.db, row, createActiveRuns());
+    await sweepRuns(bench.worker.db, row, createActiveRuns(), null);
     expect(await generation(id)).toMatchObject({ status: "queued", epoch: 1 });
   });
 
@@ -180,7 +181,7 @@ describe("a worker's sweep", () => {
     const runs = createActiveRuns();
     const taken = Object.assign(runs.open(id), { fence: 99, claimedAtMs: 0 });
     const fresh = Object.assign(runs.open(newId()), { fence: 1, claimedAtMs: Infinity });
-    await sweepRuns(bench.worker.db, row, runs);
+    await sweepRuns(bench.worker.db, row, runs, null);
     expect(taken.signal.reason).toMatchObject({ abortCause: "fenced" });
     expect(fresh.signal.aborted).toBe(false);
   });

@@ -8,13 +8,14 @@ import {
   withTenant,
   type Db,
 } from "@shiftwork/db";
-import type { Queue } from "@shiftwork/platform";
+import type { FrameWriter, Queue } from "@shiftwork/platform";
 import { eachInTurn } from "./each-in-turn.ts";
 import { endHeldRun, takeOver } from "./take-over.ts";
 
 export interface ReconcileOptions {
   readonly db: Db;
   readonly queue: Queue;
+  readonly frames: FrameWriter | null;
   /** A worker silent for this long is dead. */
   readonly deadAfterMs: number;
   /** A dispatched job nobody claimed for this long goes back to the line. */
@@ -35,15 +36,15 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
   await eachInTurn(parts, (part) => part(options));
 }
 
-async function takeFromDeadWorkers({ db, deadAfterMs }: ReconcileOptions): Promise<void> {
+async function takeFromDeadWorkers({ db, frames, deadAfterMs }: ReconcileOptions): Promise<void> {
   const runs = await findRunsOfDeadWorkers(db, deadAfterMs, BATCH);
-  await eachInTurn(runs, (run) => withTenant(db, run.tenantId, (tx) => takeOver(tx, run)));
+  await eachInTurn(runs, (run) => withTenant(db, run.tenantId, (tx) => takeOver(tx, run, frames)));
 }
 
-async function endPastDeadline({ db, deadlineGraceMs }: ReconcileOptions): Promise<void> {
+async function endPastDeadline({ db, frames, deadlineGraceMs }: ReconcileOptions): Promise<void> {
   const error = problem("DEADLINE_EXCEEDED", "The reply was not finished by the deadline.");
   const runs = await findPastDeadline(db, deadlineGraceMs, BATCH);
-  await eachInTurn(runs, (run) => withTenant(db, run.tenantId, (tx) => endHeldRun(tx, run, "failed", error)));
+  await eachInTurn(runs, (run) => withTenant(db, run.tenantId, (tx) => endHeldRun(tx, run, frames, "failed", error)));
 }
 
 /**

@@ -1,5 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { findRunsOfWorker, heartbeat, withTenant, type Db, type WorkerRow } from "@shiftwork/db";
+import type { FrameWriter } from "@shiftwork/platform";
 import type { ActiveRuns } from "../generation/active-runs.ts";
 import { eachInTurn } from "./each-in-turn.ts";
 import { takeOver } from "./take-over.ts";
@@ -9,7 +10,12 @@ import { takeOver } from "./take-over.ts";
  * lost, a run that was taken away while this process slept, and a run this process gave up are found here at the latest.
  * No write depends on its coming first: each asks for its fence in the same transaction. Only what is paid for waits for it.
  */
-export async function sweepRuns(db: Db, worker: WorkerRow, activeRuns: ActiveRuns): Promise<void> {
+export async function sweepRuns(
+  db: Db,
+  worker: WorkerRow,
+  activeRuns: ActiveRuns,
+  frames: FrameWriter | null,
+): Promise<void> {
   const startedAt = performance.now();
   await heartbeat(db, worker);
   const held = new Map((await findRunsOfWorker(db, worker.id)).map((run) => [run.generationId, run]));
@@ -22,5 +28,5 @@ export async function sweepRuns(db: Db, worker: WorkerRow, activeRuns: ActiveRun
   }
   const here = new Set(activeRuns.list().map((run) => run.generationId));
   const givenUp = [...held.values()].filter((run) => !here.has(run.generationId));
-  await eachInTurn(givenUp, (run) => withTenant(db, run.tenantId, (tx) => takeOver(tx, run)));
+  await eachInTurn(givenUp, (run) => withTenant(db, run.tenantId, (tx) => takeOver(tx, run, frames)));
 }

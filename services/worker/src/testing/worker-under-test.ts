@@ -3,9 +3,12 @@ import { insertTestChat, openTestDatabase, type TestChat } from "@shiftwork/db/t
 import {
   createLogger,
   loadPlugins,
+  openFrameWriter,
   openPostgresEventLog,
   openQueue,
+  openRedisEventLog,
   type EventLog,
+  type FrameWriter,
   type LoadedPlugins,
   type Queue,
 } from "@shiftwork/platform";
@@ -25,6 +28,8 @@ export interface Bench {
   readonly events: EventLog;
   /** Every line its workers have logged. */
   readonly logged: readonly { readonly [field: string]: unknown }[];
+  /** `null` = they go into the database. */
+  readonly frames: FrameWriter | null;
   startWorker(overrides?: Partial<Omit<WorkerConfig, "PLUGINS">>, plugins?: readonly string[]): Promise<RunningWorker>;
   /** A chat whose provider is at `baseUrl`. */
   chatWith(baseUrl: string): Promise<TestChat>;
@@ -54,14 +59,22 @@ const FAST = {
   EMBEDDING_INTERVAL_MS: 20,
 } as const satisfies Partial<WorkerConfig>;
 
-export async function openBench(serverUrl: string, redisUrl: string | null): Promise<Bench> {
+/** With `framesAt`, a Redis server's URL, replies stream through that. */
+export async function openBench(
+  serverUrl: string,
+  redisUrl: string | null,
+  framesAt: string | null = null,
+): Promise<Bench> {
   const test = await openTestDatabase(serverUrl);
   const open = (role: "shiftwork_admin" | "shiftwork_api" | "shiftwork_worker") =>
     openDatabase({ url: test.url, role, maxConnections: 8, applicationName: "test" });
   const [admin, api, worker] = [open("shiftwork_admin"), open("shiftwork_api"), open("shiftwork_worker")];
   const name = `test-${newId()}`;
   const queue = openQueue({ name, url: redisUrl ?? test.url, onError: () => {} });
-  const events = await openPostgresEventLog(api);
+  const inRedis = framesAt === null ? null : { url: framesAt, name, retentionMs: 600_000, onError: () => {} };
+  const events = inRedis === null ? await openPostgresEventLog(api) : await openRedisEventLog(api, inRedis);
+  const frames = inRedis && openFrameWriter(inRedis);
+  const eventsUntil = eventsOf(events);
   const workers: RunningWorker[] = [];
   const loaded: LoadedPlugins[] = [];
   const logged: { readonly [field: string]: unknown }[] = [];
@@ -72,22 +85,6 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
   });
   const useLite = createUseLite();
 
-  const eventsUntil: Bench["eventsUntil"] = (chat, generationId, until) =>
-    new Promise((resolve, reject) => {
-      const look = (): void => {
-        events
-          .read(chat.tenantId, generationId, 0, 10_000)
-          .then((seen) => {
-            if (!seen.some(until)) return;
-            stop();
-            resolve(seen);
-          })
-          .catch(reject);
-      };
-      const stop = events.subscribe(generationId, look);
-      look();
-    });
-
   return {
     url: test.url,
     admin,
@@ -96,6 +93,7 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
     queue,
     events,
     logged,
+    frames,
     async startWorker(overrides = {}, plugins = []) {
       const config = WorkerConfig.parse({
         DATABASE_URL: test.url,
@@ -110,6 +108,7 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
       const started = await startWorker({
         database: worker,
         queue,
+        frames,
         logger,
         config,
         plugins: own,
@@ -128,6 +127,7 @@ export async function openBench(serverUrl: string, redisUrl: string | null): Pro
       for (const plugins of loaded) await plugins.close();
       await useLite.close();
       await events.close();
+      frames?.close();
       await queue.close();
       for (const database of [admin, api, worker]) await database.close();
       await test.drop();
@@ -146,4 +146,23 @@ async function chatAt(baseUrl: string, admin: Database, api: Database): Promise<
       .execute(),
   );
   return chat;
+}
+
+/** Looks again at every signal. */
+function eventsOf(events: EventLog): Bench["eventsUntil"] {
+  return (chat, generationId, until) =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        events
+          .read(chat.tenantId, generationId, 0, 10_000)
+          .then((seen) => {
+            if (!seen.some(until)) return;
+            stop();
+            resolve(seen);
+          })
+          .catch(reject);
+      };
+      const stop = events.subscribe(generationId, look);
+      look();
+    });
 }

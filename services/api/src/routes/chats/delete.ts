@@ -1,6 +1,7 @@
 import { encodeId } from "@shiftwork/contracts";
 import { deleteChat as deleteRows, findChatLocked, withTenant } from "@shiftwork/db";
 import { notFound } from "../../errors.ts";
+import { forgetFrames } from "../../generations/forget-frames.ts";
 import { forgetJobs } from "../../generations/forget-jobs.ts";
 import { endpoint } from "../endpoint.ts";
 import { pathId } from "../ids.ts";
@@ -17,11 +18,12 @@ export const deleteChat = endpoint({
   handle: async (deps, call) => {
     const { tenantId, ownerId } = call.caller;
     const id = pathId(call, "chat");
-    const stopped = await withTenant(deps.db, tenantId, async (tx) => {
+    const { stopped, streamed } = await withTenant(deps.db, tenantId, async (tx) => {
       if (!(await findChatLocked(tx, tenantId, id, ownerId))) throw notFound("chat");
       return deleteRows(tx, tenantId, { id, publicId: encodeId("chat", id) });
     });
     await forgetJobs(deps, stopped);
+    await forgetFrames(deps, tenantId, [...streamed, ...stopped.map(({ generationId }) => generationId)]);
     return { status: 204, body: null };
   },
 });
