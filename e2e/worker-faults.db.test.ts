@@ -6,7 +6,7 @@ import {
   type TestChat,
   type TestDatabase,
 } from "@shiftwork/db/testing";
-import { openPostgresEventLog, type EventLog } from "@shiftwork/platform";
+import { openPostgresEventLog, openRedisEventLog, type EventLog } from "@shiftwork/platform";
 import { startFakeOpenAi, type FakeOpenAi } from "@shiftwork/providers/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts";
@@ -23,12 +23,17 @@ beforeAll(async () => {
   test = await openTestDatabase(inject("databaseUrl"));
   admin = openDatabase({ url: test.url, role: "shiftwork_admin", maxConnections: 3, applicationName: "test" });
   api = openDatabase({ url: test.url, role: "shiftwork_api", maxConnections: 5, applicationName: "test" });
-  events = await openPostgresEventLog(api);
   const redisUrl = inject("redisUrl");
+  const name = `e2e-${newId()}`;
+  // As the workers: they stream through a Redis when there is one.
+  events =
+    redisUrl === null
+      ? await openPostgresEventLog(api)
+      : await openRedisEventLog(api, { url: redisUrl, name, onError: () => undefined });
   env = {
     DATABASE_URL: test.url,
     ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
-    QUEUE_NAME: `e2e-${newId()}`,
+    QUEUE_NAME: name,
     MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
     HEARTBEAT_MS: "50",
     WORKER_DEAD_AFTER_MS: "1000",

@@ -107,13 +107,13 @@ function describeTurn({ id, scenario, cancel, ends, repeats }: Followed, { rowOf
   return JSON.stringify({ id, scenario, cancel, ends, repeats, status: rowOf({ id } as Followed)?.status ?? "no row" });
 }
 
-function checkTerminalEvents({ rows, eventsWereLost }: Evidence): Finding {
+function checkTerminalEvents({ rows, databaseCrashed }: Evidence): Finding {
   const events = groupBy(rows.terminalEvents, ({ generationId }) => generationId);
   return finding(
     rows.generations,
     ({ id, status }) => {
       const ends = events.get(id) ?? [];
-      return ends.length > 1 || ends.some((end) => end.status !== status) || (ends.length === 0 && !eventsWereLost);
+      return ends.length > 1 || ends.some((end) => end.status !== status) || (ends.length === 0 && !databaseCrashed);
     },
     ({ id, status }) => `${id} ${status}: ${JSON.stringify(events.get(id) ?? [])}`,
   );

@@ -11,8 +11,13 @@ export interface Evidence {
   readonly rows: Rows;
   readonly deaths: readonly string[];
   readonly surprises: readonly string[];
-  /** PostgreSQL crashed in this run: the live events are in an unlogged table, so readers may be told of gaps. */
+  /**
+   * PostgreSQL crashed in this run, or the Redis that replies stream through lost its data or was away: live events are
+   * in an unlogged table and in memory, so readers may be told of gaps.
+   */
   readonly eventsWereLost: boolean;
+  /** The events that stand in the database, the last of each generation among them, may be lost as well. */
+  readonly databaseCrashed: boolean;
   /** So many attempts the injected faults can have cost. */
   readonly attemptsAtRisk: number;
   /** `undefined` = there is no such row. */
@@ -33,12 +38,14 @@ export function collectEvidence(
     ({ generationId }) => generationId ?? "",
   );
   const transitions = groupBy(rows.transitions, ({ generationId }) => generationId);
+  const databaseCrashed = run.injected.includes("postgres-crashed");
   return {
     followed,
     rows,
     surprises,
     deaths: run.deaths,
-    eventsWereLost: run.injected.includes("postgres-crashed"),
+    databaseCrashed,
+    eventsWereLost: databaseCrashed || run.injected.some((fault) => fault.startsWith("redis-")),
     attemptsAtRisk: run.injected.reduce((sum, fault) => sum + run.slots * workersHitBy(fault, run.workers), 0),
     rowOf: (turn) => byId.get(decodeId("generation", turn.id) ?? ""),
     repliesOf: (row) => replies.get(row.id) ?? [],

@@ -137,6 +137,18 @@ describe("the reconciler, while the run's worker is slow but alive", () => {
     expect(stored).toMatchObject({ content: "First second.", partial: true });
   });
 
+  it("keeps of a cancelled run what was streamed after readers were told to throw the rest away", async () => {
+    const data = { attempt: 1, errorCode: "PROVIDER_UNAVAILABLE", nextAttemptAt: null, resetOutput: true } as const;
+    const claim = await claimWith(60_000, [firstWord, { type: "generation.retrying", data }, firstWord]);
+    await withTenant(bench.api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, claim.generationId, null));
+    await reconcileOnce();
+    const { outputMessageId } = (await generation(claim.generationId)) ?? {};
+    const stored = await withTenant(bench.api.db, chat.tenantId, (tx) =>
+      findMessage(tx, chat.tenantId, chat.chatId, outputMessageId ?? ""),
+    );
+    expect(stored).toMatchObject({ content: firstWord.data.delta, partial: true });
+  });
+
   it("tells readers to throw away a first word that was being streamed when it took the run", async () => {
     const claim = await claimWith(60_000, []);
     await whileWriting({ ...firstWord }, { ...claim, lastSeq: claim.lastSeq - 1 });
