@@ -1,0 +1,78 @@
+// CPU time one generation costs with its frames in PostgreSQL and in Redis, over all processes: API, worker, PostgreSQL,
+// Redis. Real processes, a provider that streams 50 words at the pace of a model, one reader per generation. The two take
+// turns, so that a busy machine is busy for both; medians. Linux only: reads /proc.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { migrate } from "../db/dist/src/index.js";
+import { launchServices } from "../packages/platform/dist/index.js";
+import { cpuByProcess } from "../scripts/cpu-by-process.mjs";
+import { generate, makeChat, makeTenant, startWordProvider } from "../scripts/measured-turns.mjs";
+import { startProcesses } from "../scripts/processes.mjs";
+
+const LOGS = ["postgres", "redis"];
+const PACES_MS = [2, 20];
+const REPEATS = 5;
+const WARM_UP = 16;
+const GENERATIONS = 160;
+const CONCURRENCY = 16;
+const MESSAGES = 20;
+
+const folder = mkdtempSync(join(tmpdir(), "shiftwork-bench-"));
+const secrets = { masterKey: Buffer.alloc(32, 1).toString("base64"), apiKeyPepper: "a pepper for measurements" };
+const launched = await launchServices({ dir: folder, redis: true, postgres: "npm", fast: false });
+const services = { ...launched, secrets };
+try {
+  await migrate(services.databaseUrl);
+  const results = [];
+  for (const paceMs of PACES_MS) results.push(await compare(paceMs));
+  console.log(JSON.stringify({ bench: "event-log", generations: GENERATIONS, repeats: REPEATS, results }, null, 2));
+} finally {
+  await launched.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function compare(paceMs) {
+  const runs = { postgres: [], redis: [] };
+  for (let repeat = 0; repeat < REPEATS; repeat += 1) {
+    for (const log of repeat % 2 === 0 ? LOGS : LOGS.toReversed()) {
+      const run = await measure(log, paceMs);
+      console.error(JSON.stringify({ paceMs, log, ...run }));
+      runs[log].push(run);
+    }
+  }
+  const [postgres, redis] = LOGS.map((log) => medians(runs[log]));
+  return { paceMs, msPerGeneration: { postgres, redis }, redisToPostgres: round(redis.total / postgres.total) };
+}
+
+async function measure(log, paceMs) {
+  process.env.EVENT_LOG = log;
+  const provider = await startWordProvider(paceMs);
+  const processes = await startProcesses(services, (name) => console.error(`the ${name} died`));
+  try {
+    const api = await makeTenant(services, provider.url, processes.url);
+    const chats = await Promise.all(Array.from({ length: CONCURRENCY }, () => makeChat(api, MESSAGES)));
+    await generate(api, chats, WARM_UP);
+    const before = cpuByProcess(folder);
+    await generate(api, chats, GENERATIONS);
+    const after = cpuByProcess(folder);
+    const ms = Object.fromEntries(Object.keys(after).map((name) => [name, (after[name] - before[name]) / GENERATIONS]));
+    return { ...ms, total: Object.values(ms).reduce((sum, value) => sum + value, 0) };
+  } finally {
+    await processes.stop();
+    provider.close();
+  }
+}
+
+/** Of each column by itself: the total is the median of totals, not the sum of medians. */
+function medians(runs) {
+  return Object.fromEntries(Object.keys(runs[0]).map((name) => [name, round(median(runs.map((run) => run[name])))]));
+}
+
+function median(values) {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+}
+
+function round(value) {
+  return Math.round(value * 100) / 100;
+}
