@@ -1,14 +1,9 @@
 // CPU time one generation costs with its frames in PostgreSQL and in Redis, over all processes: API, worker, PostgreSQL,
 // Redis. Real processes, a provider that streams 50 words at the pace of a model, one reader per generation. The two take
 // turns, so that a busy machine is busy for both; medians. Linux only: reads /proc.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { migrate } from "../db/dist/src/index.js";
-import { launchServices } from "../packages/platform/dist/index.js";
 import { cpuByProcess } from "../scripts/cpu-by-process.mjs";
-import { generate, makeChat, makeTenant, startWordProvider } from "../scripts/measured-turns.mjs";
-import { startProcesses } from "../scripts/processes.mjs";
+import { apiClient, startInstallation } from "./support/installation.mjs";
+import { generate, makeChat, startWordProvider } from "./support/turns.mjs";
 
 const LOGS = ["postgres", "redis"];
 const PACES_MS = [2, 20];
@@ -18,18 +13,13 @@ const GENERATIONS = 160;
 const CONCURRENCY = 16;
 const MESSAGES = 20;
 
-const folder = mkdtempSync(join(tmpdir(), "shiftwork-bench-"));
-const secrets = { masterKey: Buffer.alloc(32, 1).toString("base64"), apiKeyPepper: "a pepper for measurements" };
-const launched = await launchServices({ dir: folder, redis: true, postgres: "npm", fast: false });
-const services = { ...launched, secrets };
+const installation = await startInstallation();
 try {
-  await migrate(services.databaseUrl);
   const results = [];
   for (const paceMs of PACES_MS) results.push(await compare(paceMs));
   console.log(JSON.stringify({ bench: "event-log", generations: GENERATIONS, repeats: REPEATS, results }, null, 2));
 } finally {
-  await launched.stop();
-  rmSync(folder, { recursive: true, force: true });
+  await installation.stop();
 }
 
 async function compare(paceMs) {
@@ -47,19 +37,18 @@ async function compare(paceMs) {
 
 async function measure(log, paceMs) {
   process.env.EVENT_LOG = log;
+  await installation.restart();
   const provider = await startWordProvider(paceMs);
-  const processes = await startProcesses(services, (name) => console.error(`the ${name} died`));
   try {
-    const api = await makeTenant(services, provider.url, processes.url);
-    const chats = await Promise.all(Array.from({ length: CONCURRENCY }, () => makeChat(api, MESSAGES)));
+    const api = apiClient(installation, await installation.makeTenant(provider.url));
+    const chats = await Promise.all(Array.from({ length: CONCURRENCY }, () => makeChat(api, MESSAGES, 3)));
     await generate(api, chats, WARM_UP);
-    const before = cpuByProcess(folder);
+    const before = cpuByProcess(installation.folder);
     await generate(api, chats, GENERATIONS);
-    const after = cpuByProcess(folder);
+    const after = cpuByProcess(installation.folder);
     const ms = Object.fromEntries(Object.keys(after).map((name) => [name, (after[name] - before[name]) / GENERATIONS]));
     return { ...ms, total: Object.values(ms).reduce((sum, value) => sum + value, 0) };
   } finally {
-    await processes.stop();
     provider.close();
   }
 }

@@ -26,7 +26,7 @@ export async function startInstallation() {
       return processes.url;
     },
     makeTenant: (providerUrl) => makeTenant(services, providerUrl),
-    async restart(meanwhile) {
+    async restart(meanwhile = async () => {}) {
       await processes.stop();
       await meanwhile();
       processes = await start();
