@@ -29,13 +29,13 @@ export async function startServices() {
   if (databaseUrl !== null)
     return { databaseUrl, redisUrl, secrets, stopped: new Promise(() => {}), stop: async () => {} };
   const { launchServices } = await import("../packages/platform/dist/embedded/launch.js");
-  const services = await launchServices({
+  const { localDatabaseUrl, ...services } = await launchServices({
     dir: DATA,
     redis: redisUrl === null && process.env.EMBEDDED_REDIS !== "off",
     postgres: process.env.EMBEDDED_PG === "system" ? "system" : "npm",
     fast: false,
   });
-  return { ...services, redisUrl: redisUrl ?? services.redisUrl, secrets };
+  return { ...services, databaseUrl: localDatabaseUrl, redisUrl: redisUrl ?? services.redisUrl, secrets };
 }
 
 /** The installation that `npm start` runs here, as a service reads it from its environment; `null` when none does. */

@@ -15,7 +15,7 @@ export async function startInstallation() {
   const folder = mkdtempSync(join(tmpdir(), "shiftwork-bench-"));
   const secrets = { masterKey: Buffer.alloc(32, 1).toString("base64"), apiKeyPepper: "a pepper for measurements" };
   const launched = await launchServices({ dir: folder, redis: true, postgres: "npm", fast: false });
-  const services = { ...launched, secrets };
+  const services = { ...launched, databaseUrl: launched.localDatabaseUrl, secrets };
   await migrate(services.databaseUrl);
   const start = () => startProcesses(services, (name) => console.error(`the ${name} died`));
   let processes = await start();

@@ -1,6 +1,7 @@
 import { Kysely } from "kysely";
 import postgres, { type Sql } from "postgres";
 import { ARRAY_TYPES } from "./array-types.ts";
+import { databaseAddress } from "./database-address.ts";
 import { sessionDialect } from "./dialect.ts";
 import { createSessions } from "./sessions.ts";
 import type { Tables } from "./tables.ts";
@@ -63,7 +64,9 @@ interface ConnectionOptions {
 }
 
 function connect(options: DatabaseOptions, more: ConnectionOptions): Client {
-  return postgres(options.url, {
+  const { url, ...socket } = databaseAddress(options.url);
+  return postgres(url, {
+    ...socket,
     connect_timeout: 10,
     onnotice: () => {},
     types: { ...ARRAY_TYPES, bigint: { to: 20, from: [20], serialize: String, parse: Number } },

@@ -15,6 +15,7 @@ import * as indexPreparedAudits from "../migrations/0012_index_prepared_audits.t
 import * as addEmbeddings from "../migrations/0013_add_embeddings.ts";
 import * as accountForOperations from "../migrations/0014_account_for_operations.ts";
 import { openDatabase } from "./client.ts";
+import { databaseAddress } from "./database-address.ts";
 import { ensureRoles } from "./roles.ts";
 
 /** Forward only, in order; a migration is never edited once it has been released. */
@@ -39,7 +40,9 @@ export const LATEST_MIGRATION = Object.keys(MIGRATIONS).at(-1) ?? "";
 
 /** Brings the database at `url` up to date; returns the names of the migrations that ran. Safe to run at the same time twice. */
 export async function migrate(url: string): Promise<readonly string[]> {
-  const login = postgres(url, {
+  const { url: address, ...socket } = databaseAddress(url);
+  const login = postgres(address, {
+    ...socket,
     max: 1,
     onnotice: () => {},
     types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },

@@ -36,12 +36,12 @@ async function start(): Promise<GuardReport> {
   await stopStaleServers(readServers(options.dir));
   forgetServers(options.dir);
   const shared = { dir: options.dir, fast: options.fast, signal: ending.signal, onSpawn };
-  const [databaseUrl, redisUrl] = await Promise.all([
+  const [urls, redisUrl] = await Promise.all([
     startPostgres({ ...shared, prefer: options.postgres }),
     options.redis ? startRedis(shared) : null,
   ]);
-  updateOwner(options.dir, { ...me, databaseUrl, redisUrl });
-  return { ok: true, databaseUrl, redisUrl };
+  updateOwner(options.dir, { ...me, databaseUrl: urls.databaseUrl, redisUrl });
+  return { ok: true, ...urls, redisUrl };
 }
 
 function identifyUs(): { readonly guard: ProcessRecord; readonly launcher: ProcessRecord } {

@@ -8,6 +8,7 @@ import type { PostgresPreference } from "./find-postgres.ts";
 import type { Owner } from "./owner.ts";
 import { guardEnvironment } from "./server-env.ts";
 import { endOf } from "./server-process.ts";
+import type { PostgresUrls } from "./start-postgres.ts";
 
 export interface LaunchOptions {
   /** Data folder; made when absent. One set of servers at a time. */
@@ -22,8 +23,7 @@ export interface LaunchOptions {
   readonly discard?: boolean;
 }
 
-export interface Services {
-  readonly databaseUrl: string;
+export interface Services extends PostgresUrls {
   /** `null` when Redis was not asked for or none is on PATH. */
   readonly redisUrl: string | null;
   /** Resolves when the servers are down: after {@link Services.stop}, or because one of them died. */
@@ -37,7 +37,7 @@ export type GuardOptions = Required<LaunchOptions> & { readonly launcherPid: num
 
 /** What the guard says once, on its standard output. */
 export type GuardReport =
-  | { readonly ok: true; readonly databaseUrl: string; readonly redisUrl: string | null }
+  | ({ readonly ok: true; readonly redisUrl: string | null } & PostgresUrls)
   | { readonly ok: false; readonly message: string; readonly owner?: Owner };
 
 type GuardProcess = ChildProcess & { readonly stdin: Writable; readonly stdout: Readable };
@@ -82,6 +82,7 @@ export async function launchServices(options: LaunchOptions): Promise<Services> 
   letGo(guard);
   return {
     databaseUrl: report.databaseUrl,
+    localDatabaseUrl: report.localDatabaseUrl,
     redisUrl: report.redisUrl,
     stopped,
     stop: () => {
