@@ -73,6 +73,7 @@ export async function prepareRun(
   api: ApiUnderTest,
   run: Claim,
   diagnostics: readonly Diagnostic[] = [],
+  refusedRequests: readonly ProviderRequest[] = [],
 ): Promise<ProviderRequest | null> {
   const caller = { tenantId: run.tenantId, everyTenant: false, apiKeyId: "", scopes: [], ownerId: null };
   const body = CreateContextPreview.parse({ chatId: encodeId("chat", run.chatId), contextStrategy: run.strategy });
@@ -91,7 +92,7 @@ export async function prepareRun(
       promptTokens: report.budget.promptTokens,
       assemblyHash: report.assemblyHash,
       prefixHash: report.prefixHash,
-      document: deflateSync(JSON.stringify(toAuditDocument(report))),
+      document: deflateSync(JSON.stringify({ ...toAuditDocument(report), refusedRequests })),
       reasons: [],
     }),
   );

@@ -60,6 +60,19 @@ test("a key without the content scope sees every row and no text", async () => {
   });
 });
 
+test("requests the provider refused as too long are shown to who may see texts, and to nobody else", async () => {
+  const { id } = (await post(`/chats/${chat}/generations`, { message: "And then?" })).body;
+  const run = await claimRun(api, tenant, id);
+  const messages = [{ role: "user", content: `${TEXT} And more.` }] as const;
+  const refused = { model: "gpt-4o", messages, max_tokens: 1 };
+  await prepareRun(api, run, [], [refused]);
+  await endRun(api, run, "completed", "Hello");
+  expect((await readAudit()).body["audit"]).toMatchObject({ generationId: id, refusedRequests: [refused] });
+  const restricted = (await readAudit(await api.newKey(tenant.id, { scopes: ["audits:read"] }))).body["audit"];
+  expect(restricted).toMatchObject({ generationId: id, refusedRequests: [] });
+  expect(JSON.stringify(restricted)).not.toContain("And more.");
+});
+
 /** Names text of the caller's. */
 const STOP_LEFT_OUT = {
   code: "wire_repair",
