@@ -55,11 +55,9 @@ import { retryDeadLetter } from "./dead-letters/retry.ts";
 import { listErrors } from "./errors/list.ts";
 import { readError } from "./errors/read.ts";
 import { updateError } from "./errors/update.ts";
-import { pauseQueue } from "./queues/pause.ts";
-import { resumeQueue } from "./queues/resume.ts";
+import { queueSwitch } from "./queues/queue-switch.ts";
 import { readQueueStats } from "./stats/queue.ts";
-import { pauseTenant } from "./tenants/pause.ts";
-import { resumeTenant } from "./tenants/resume.ts";
+import { tenantSwitch } from "./tenants/tenant-switch.ts";
 import { listWorkers } from "./workers/list.ts";
 import { readLiveness } from "./service/alive.ts";
 import { readHealth } from "./service/health.ts";
@@ -126,10 +124,10 @@ export const ENDPOINTS = {
   abortBulkAction,
   readQueueStats,
   listWorkers,
-  pauseQueue,
-  resumeQueue,
-  pauseTenant,
-  resumeTenant,
+  pauseQueue: queueSwitch("pause"),
+  resumeQueue: queueSwitch("resume"),
+  pauseTenant: tenantSwitch("pause"),
+  resumeTenant: tenantSwitch("resume"),
   readHealth,
   readLiveness,
   readReadiness,
