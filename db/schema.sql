@@ -207,7 +207,9 @@ create table error_states (
 );
 alter table error_states enable row level security;
 alter table error_states force row level security;
+create policy admin_lists on error_states for select to shiftwork_admin using (true);
 create policy tenant_isolation on error_states for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant select on error_states to shiftwork_admin;
 grant insert, select, update on error_states to shiftwork_api;
 
 create table generation_attempts (

@@ -1,10 +1,13 @@
 import { sql, type Kysely } from "kysely";
 
-/** Why bulk actions passed generations over, the hand that clears old ones away, and what attempts have cost. */
+/** Why bulk actions passed generations over, the hand that clears old ones away, what attempts have cost, and whose failures stand how. */
 export async function up(db: Kysely<never>): Promise<void> {
   // How many of the skipped ones were skipped for what, by reason.
   await sql`alter table bulk_actions add column skips jsonb not null default '{}'`.execute(db);
   await sql`grant select, update, delete on bulk_actions to shiftwork_worker`.execute(db);
+  // States and times of failures, no texts: admins list them across tenants.
+  await sql`create policy admin_lists on error_states for select to shiftwork_admin using (true)`.execute(db);
+  await sql`grant select on error_states to shiftwork_admin`.execute(db);
   // An attempt that was given back leaves no row, unless the provider said what it had cost.
   await sql`
     alter table generation_attempts

@@ -35,7 +35,12 @@ export {
   markRetried,
   type DeadLetterFacts,
 } from "./queries/dead-letters.ts";
-export { listErrorGroups, writeErrorState, type ErrorGroupRow } from "./queries/error-groups.ts";
+export {
+  listErrorGroups,
+  listErrorGroupsEverywhere,
+  writeErrorState,
+  type ErrorGroupRow,
+} from "./queries/error-groups.ts";
 export {
   branchPath,
   findBranchPath,

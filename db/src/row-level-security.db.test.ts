@@ -131,6 +131,7 @@ describe("row-level security", () => {
       "admin_keys",
       "api_keys",
       "bulk_actions",
+      "error_states",
       "generation_labels",
       "generations",
       "leases",

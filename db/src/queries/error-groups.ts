@@ -1,10 +1,11 @@
 import { sql } from "kysely";
-import type { Tx } from "../transaction.ts";
+import type { Db, Tx } from "../transaction.ts";
 
 export type ErrorState = "open" | "resolved" | "ignored";
 
 /** Failures of one kind: what their fingerprint was made from is the same in all of them. */
 export interface ErrorGroupRow {
+  readonly tenantId: string;
   readonly fingerprint: string;
   readonly errorCode: string;
   readonly errorOrigin: string;
@@ -37,10 +38,7 @@ export interface ErrorGroupPage {
   readonly countedUpTo: number;
 }
 
-/**
- * The groups, the one that happened last first. Their fingerprints are found by leaping through the index, a step for
- * each group whatever its size; only the groups of the page are counted. `ownerId` set = of that owner's generations.
- */
+/** The groups, the one that happened last first. `ownerId` set = of that owner's generations. */
 export async function listErrorGroups(
   tx: Tx,
   tenantId: string,
@@ -48,28 +46,59 @@ export async function listErrorGroups(
   filter: ErrorGroupFilter,
   page: ErrorGroupPage,
 ): Promise<readonly ErrorGroupRow[]> {
-  const mine = sql`tenant_id = ${tenantId} and (${ownerId}::text is null or owner_id = ${ownerId}::text)`;
+  return selectGroups(tx, { tenantId, ownerId }, filter, page);
+}
+
+/** As `listErrorGroups`, each group of every tenant, or of the one that is named; as admin. */
+export async function listErrorGroupsEverywhere(
+  admin: Db,
+  tenantId: string | null,
+  filter: ErrorGroupFilter,
+  page: ErrorGroupPage,
+): Promise<readonly ErrorGroupRow[]> {
+  return selectGroups(admin, { tenantId, ownerId: null }, filter, page);
+}
+
+/**
+ * Tenants and fingerprints are found by leaping through the index, a step for each group whatever its size; only the
+ * groups of the page are counted.
+ */
+async function selectGroups(
+  db: Db | Tx,
+  { tenantId, ownerId }: { readonly tenantId: string | null; readonly ownerId: string | null },
+  filter: ErrorGroupFilter,
+  page: ErrorGroupPage,
+): Promise<readonly ErrorGroupRow[]> {
+  const ofTenant = tenantId === null ? sql`` : sql`and tenant_id = ${tenantId}`;
+  const ofOwner = ownerId === null ? sql`` : sql`and owner_id = ${ownerId}`;
+  const ofGroup = (group: string) => {
+    const [tenant, fingerprint] = [sql.ref(`${group}.tenant_id`), sql.ref(`${group}.fingerprint`)];
+    return sql`generations.tenant_id = ${tenant} and error_fingerprint = ${fingerprint} ${ofOwner}`;
+  };
   const { rows } = await sql<ErrorGroupRow>`
     with recursive kind as (
-      (select min(error_fingerprint) as fingerprint from generations
-        where tenant_id = ${tenantId} and error_fingerprint is not null)
+      (select tenant_id, error_fingerprint as fingerprint from generations
+        where error_fingerprint is not null ${ofTenant} order by tenant_id, error_fingerprint limit 1)
       union all
-      select (select min(error_fingerprint) from generations
-        where tenant_id = ${tenantId} and error_fingerprint > kind.fingerprint)
-      from kind where kind.fingerprint is not null
+      select next.tenant_id, next.error_fingerprint from kind cross join lateral (
+        select tenant_id, error_fingerprint from generations
+        where error_fingerprint is not null ${ofTenant}
+          and (tenant_id, error_fingerprint) > (kind.tenant_id, kind.fingerprint)
+        order by tenant_id, error_fingerprint limit 1
+      ) as next
     ),
     newest as (
-      select kind.fingerprint, last.*, state.changed_at as state_changed_at,
+      select kind.tenant_id, kind.fingerprint, last.*, state.changed_at as state_changed_at,
         coalesce(state.state, 'open') as said,
         coalesce(state.state = 'resolved' and last.finished_at > state.changed_at, false) as regressed
       from kind
       cross join lateral (
         select id, error_code, error_origin, provider_kind, model, finished_at from generations
-        where ${mine} and error_fingerprint = kind.fingerprint
+        where ${ofGroup("kind")}
         order by id desc limit 1
       ) as last
-      left join error_states as state on state.tenant_id = ${tenantId} and state.fingerprint = kind.fingerprint
-      where kind.fingerprint is not null and (${filter.fingerprint ?? null}::text is null or kind.fingerprint = ${filter.fingerprint ?? null})
+      left join error_states as state on state.tenant_id = kind.tenant_id and state.fingerprint = kind.fingerprint
+      where (${filter.fingerprint ?? null}::text is null or kind.fingerprint = ${filter.fingerprint ?? null})
     ),
     shown as (
       select *, case when regressed then 'open' else said end as state from newest
@@ -83,18 +112,18 @@ export async function listErrorGroups(
         and (${page.afterId}::uuid is null or id < ${page.afterId}::uuid)
       order by id desc limit ${page.limit}
     )
-    select page.fingerprint, page.error_code as "errorCode", page.error_origin as "errorOrigin",
+    select page.tenant_id as "tenantId", page.fingerprint, page.error_code as "errorCode", page.error_origin as "errorOrigin",
       page.provider_kind as "providerKind", page.model, page.id as "newestId", page.state, page.regressed,
       page.state_changed_at as "stateChangedAt", page.finished_at as "lastSeenAt",
-      (select finished_at from generations where ${mine} and error_fingerprint = page.fingerprint order by id limit 1)
+      (select finished_at from generations where ${ofGroup("page")} order by id limit 1)
         as "firstSeenAt",
       (select count(*)::int from (
-        select from generations where ${mine} and error_fingerprint = page.fingerprint limit ${page.countedUpTo + 1}
+        select from generations where ${ofGroup("page")} limit ${page.countedUpTo + 1}
       ) as found) as count,
-      array(select id from generations where ${mine} and error_fingerprint = page.fingerprint order by id desc limit 5)
+      array(select id from generations where ${ofGroup("page")} order by id desc limit 5)
         as "sampleIds"
     from page order by page.id desc
-  `.execute(tx);
+  `.execute(db);
   return rows;
 }
 

@@ -10,6 +10,8 @@ export const ErrorQuery = PageQuery.extend({
   errorCode: z.string().min(1).max(100).optional(),
   errorOrigin: z.enum(["client", "provider", "platform"]).optional(),
   model: z.string().min(1).max(200).optional(),
+  /** For admin keys with `X-Tenant-Id: *`. */
+  tenantId: publicId("tenant").optional(),
 });
 
 /** Body of `PATCH /errors/:fingerprint`. */
@@ -18,6 +20,8 @@ export const PatchErrorGroup = z.strictObject({ state: z.enum(ERROR_STATES) });
 /** Failures of one kind: the same code from the same kind of provider and model. */
 export const ErrorGroupObject = z.object({
   object: z.literal("error_group"),
+  /** Given where a list goes across tenants; the same kind of failure is then listed for each. */
+  tenantId: publicId("tenant").optional(),
   fingerprint: z.string(),
   errorCode: z.string(),
   errorOrigin: z.string(),

@@ -1,9 +1,11 @@
 import { encodeId, LARGEST_COUNT, type ErrorGroupObject } from "@shiftwork/contracts";
 import type { ErrorGroupRow } from "@shiftwork/db";
 
-export function errorGroupObject(row: ErrorGroupRow): ErrorGroupObject {
+/** `named` = it stands among those of other tenants. */
+export function errorGroupObject(row: ErrorGroupRow, named = false): ErrorGroupObject {
   return {
     object: "error_group",
+    ...(named ? { tenantId: encodeId("tenant", row.tenantId) } : {}),
     fingerprint: row.fingerprint,
     errorCode: row.errorCode,
     errorOrigin: row.errorOrigin,

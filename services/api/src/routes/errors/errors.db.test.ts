@@ -1,4 +1,4 @@
-import { decodeId } from "@shiftwork/contracts";
+import { decodeId, encodeId } from "@shiftwork/contracts";
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { openApi, type ApiUnderTest, type TestTenant } from "../../testing/api-under-test.ts";
 import { failedTurn } from "../../testing/failed-run.ts";
@@ -51,6 +51,24 @@ test("a resolved kind that happens again is open again and says so", async () =>
   expect((await read("a")).body).toMatchObject({ state: "open", regressed: true });
   expect((await list("?state=open")).body["items"]).toHaveLength(1);
   expect((await say("a", "open")).body).toMatchObject({ state: "open", regressed: false });
+});
+
+test("an admin lists those of every tenant, each tenant's own group and state, or of one", async () => {
+  const other = await api.newTenant();
+  for (const of of [tenant, tenant, other]) await failedTurn(api, of, "a");
+  await say("a", "resolved");
+  const key = await api.newAdminKey();
+  const everywhere = async (query: string) =>
+    (await api.call("GET", `/api/v2/errors?${query}`, { key, headers: { "x-tenant-id": "*" } })).body;
+  const [theirs, mine] = [encodeId("tenant", other.id), encodeId("tenant", tenant.id)];
+  const first = await everywhere("limit=1&errorCode=PROVIDER_TIMEOUT");
+  expect(first["items"]).toMatchObject([{ tenantId: theirs, fingerprint: "a", state: "open", count: { count: 1 } }]);
+  const second = await everywhere(`limit=1&errorCode=PROVIDER_TIMEOUT&cursor=${String(first["nextCursor"])}`);
+  expect(second["items"]).toMatchObject([{ tenantId: mine, fingerprint: "a", state: "resolved", count: { count: 2 } }]);
+  expect((await everywhere(`tenantId=${mine}`))["items"]).toMatchObject([{ tenantId: mine }]);
+  expect((await everywhere("errorCode=INTERNAL"))["items"]).toEqual([]);
+  expect((await list(`?tenantId=${mine}`)).body["errors"]).toMatchObject([{ pointer: "/tenantId" }]);
+  expect((await list()).body["items"]).toMatchObject([expect.not.objectContaining({ tenantId: mine })]);
 });
 
 test("an ignored kind stays ignored", async () => {
