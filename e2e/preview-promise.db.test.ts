@@ -26,7 +26,7 @@ beforeAll(async () => {
   const character = (await post("/characters", { name: "Ada", description: "Keeps {{random::a::the}} light." })).body
     .id;
   chat = (await post("/chats", { characterId: character })).body.id;
-  expect((await turn({ message: "Who are you, {{user}}?" })).status).toBe(200);
+  await turn({ message: "Who are you, {{user}}?" });
 });
 
 afterAll(async () => {

@@ -179,7 +179,10 @@ export {
   type StandingSettings,
 } from "./queries/settings.ts";
 export {
+  changeTenant,
+  findTenant,
   insertTenant,
+  listTenants,
   pauseTenant,
   readTenantLimits,
   readTenantSettings,
@@ -187,6 +190,7 @@ export {
   tenantExists,
   writeTenantSettings,
   type NewTenant,
+  type TenantRow,
 } from "./queries/tenants.ts";
 export {
   heartbeat,

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import type { TenantSettings } from "../tables.ts";
 import type { Db, Tx } from "../transaction.ts";
+import type { IdPage } from "./characters.ts";
 import { DISPATCH_CHANNEL } from "./generations.ts";
 
 export interface NewTenant {
@@ -11,7 +12,7 @@ export interface NewTenant {
   /** 1–100: its share of the slots against that of others. Default 1. */
   readonly weight?: number;
   /** Generations that run at once while other tenants wait, at most. Default: no such cap. */
-  readonly concurrencyShare?: number;
+  readonly concurrencyShare?: number | null;
   /** Generations of the tenant that may wait, at most. Default 10,000. */
   readonly maxQueued?: number;
 }
@@ -28,6 +29,62 @@ export async function insertTenant(tx: Tx, tenant: NewTenant): Promise<void> {
       ...(tenant.maxQueued === undefined ? {} : { max_queued: tenant.maxQueued }),
     })
     .execute();
+}
+
+/** A tenant as admins see it. */
+export interface TenantRow extends Required<NewTenant> {
+  readonly pausedAt: Date | null;
+  readonly createdAt: Date;
+}
+
+/** As `shiftwork_admin`; `null` = there is none. */
+export async function findTenant(admin: Db, id: string): Promise<TenantRow | null> {
+  return (await selectTenants(admin).where("id", "=", id).executeTakeFirst()) ?? null;
+}
+
+/** Newest first. As `shiftwork_admin`. */
+export async function listTenants(admin: Db, page: IdPage): Promise<readonly TenantRow[]> {
+  return selectTenants(admin)
+    .$if(page.afterId !== null, (query) => query.where("id", "<", page.afterId ?? ""))
+    .orderBy("id", "desc")
+    .limit(page.limit)
+    .execute();
+}
+
+/** What is undefined stays. As `shiftwork_admin`. False = there is no such tenant. */
+export async function changeTenant(
+  admin: Db,
+  id: string,
+  change: { readonly [Field in Exclude<keyof NewTenant, "id">]?: NewTenant[Field] | undefined },
+): Promise<boolean> {
+  const { name = null, maxConcurrency = null, maxQueued = null, weight = null, concurrencyShare } = change;
+  return signalled(
+    admin,
+    sql`
+      update tenants set
+        name = coalesce(${name}, name),
+        max_concurrency = coalesce(${maxConcurrency}::int, max_concurrency),
+        max_queued = coalesce(${maxQueued}::int, max_queued),
+        weight = coalesce(${weight}::int, weight),
+        concurrency_share = ${concurrencyShare === undefined ? sql`concurrency_share` : sql`${concurrencyShare}::int`}
+      where id = ${id} returning id
+    `,
+  );
+}
+
+function selectTenants(admin: Db) {
+  return admin
+    .selectFrom("tenants")
+    .select([
+      "id",
+      "name",
+      "max_concurrency as maxConcurrency",
+      "max_queued as maxQueued",
+      "weight",
+      "concurrency_share as concurrencyShare",
+      "paused_at as pausedAt",
+      "created_at as createdAt",
+    ]);
 }
 
 export async function readTenantLimits(tx: Tx, tenantId: string): Promise<{ maxQueued: number }> {

@@ -68,6 +68,7 @@ export {
   type RetryObstacle,
   type SkipReason,
 } from "./http/bulk-actions.ts";
+export { CreateTenant, PatchTenant, TenantObject } from "./http/tenants.ts";
 export { HealthObject, QueueObject, QueueStats, TenantStateObject, WorkerObject } from "./http/operations.ts";
 export { Alive, VersionObject } from "./http/health.ts";
 export {

@@ -23,7 +23,7 @@ export type RetryObstacle = (typeof RETRY_OBSTACLES)[number];
  * Why a bulk action passed a generation over. `not_in_state`: not there, or not in a state for it, any more; `newer_try`: the
  * action is for a later try of the same turn too; `chat_busy`: a generation of its chat is active. Append-only.
  */
-export const SKIP_REASONS = ["not_in_state", "newer_try", "chat_busy", ...RETRY_OBSTACLES] as const;
+const SKIP_REASONS = ["not_in_state", "newer_try", "chat_busy", ...RETRY_OBSTACLES] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
 /** Which generations a bulk action is for, as asked for: a filter or a list. */

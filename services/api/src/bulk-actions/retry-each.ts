@@ -94,17 +94,14 @@ async function passOver(
   return recorded === null ? "ended" : "more";
 }
 
+const SKIPPED: { readonly [code in ErrorCode]?: SkipReason } = {
+  GENERATION_NOT_FOUND: "not_in_state",
+  GENERATION_ALREADY_FINISHED: "not_in_state",
+  CHAT_BUSY: "chat_busy",
+};
+
 /** There is nothing to retry, or its chat has no place for it: what a user expects of many at once. `null` = it failed. */
 function skipReasonOf({ code, params }: HttpProblem): SkipReason | null {
-  switch (code) {
-    case "GENERATION_NOT_FOUND":
-    case "GENERATION_ALREADY_FINISHED":
-      return "not_in_state";
-    case "CHAT_BUSY":
-      return "chat_busy";
-    case "CONFLICT":
-      return RETRY_OBSTACLES.find((obstacle) => obstacle === params["reason"]) ?? null;
-    default:
-      return null;
-  }
+  const obstacle = RETRY_OBSTACLES.find((each) => code === "CONFLICT" && each === params["reason"]);
+  return obstacle ?? SKIPPED[code] ?? null;
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { fieldProblem, HttpProblem } from "../errors.ts";
+import { fieldProblem, type HttpProblem } from "../errors.ts";
 import type { Answer, Call } from "../routes/endpoint.ts";
 
 /** Where a page ended: the sort key of its last row. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { fieldProblem, HttpProblem } from "../errors.ts";
+import { fieldProblem, type HttpProblem } from "../errors.ts";
 
 /** Deepest nesting: what walks a body afterwards, and PostgreSQL's jsonb, recurse. */
 const DEEPEST = 64;

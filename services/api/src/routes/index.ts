@@ -57,6 +57,10 @@ import { readError } from "./errors/read.ts";
 import { updateError } from "./errors/update.ts";
 import { queueSwitch } from "./queues/queue-switch.ts";
 import { readQueueStats } from "./stats/queue.ts";
+import { createTenant } from "./tenants/create.ts";
+import { listTenants } from "./tenants/list.ts";
+import { readTenant } from "./tenants/read.ts";
+import { updateTenant } from "./tenants/update.ts";
 import { tenantSwitch } from "./tenants/tenant-switch.ts";
 import { listWorkers } from "./workers/list.ts";
 import { readLiveness } from "./service/alive.ts";
@@ -126,6 +130,10 @@ export const ENDPOINTS = {
   listWorkers,
   pauseQueue: queueSwitch("pause"),
   resumeQueue: queueSwitch("resume"),
+  createTenant,
+  listTenants,
+  readTenant,
+  updateTenant,
   pauseTenant: tenantSwitch("pause"),
   resumeTenant: tenantSwitch("resume"),
   readHealth,

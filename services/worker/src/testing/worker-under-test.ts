@@ -10,6 +10,7 @@ import {
   type EventLog,
   type FrameWriter,
   type LoadedPlugins,
+  type Logger,
   type Queue,
 } from "@shiftwork/platform";
 import { createUseLite } from "@shiftwork/providers";
@@ -59,6 +60,12 @@ const FAST = {
   EMBEDDING_INTERVAL_MS: 20,
 } as const satisfies Partial<WorkerConfig>;
 
+function rememberingLogger(): { readonly logged: Bench["logged"]; readonly logger: Logger } {
+  const logged: { readonly [field: string]: unknown }[] = [];
+  const destination = { write: (line: string) => void logged.push(JSON.parse(line)) };
+  return { logged, logger: createLogger({ level: "info", name: "test", destination }) };
+}
+
 /** With `framesAt`, a Redis server's URL, replies stream through that. */
 export async function openBench(
   serverUrl: string,
@@ -77,12 +84,7 @@ export async function openBench(
   const eventsUntil = eventsOf(events);
   const workers: RunningWorker[] = [];
   const loaded: LoadedPlugins[] = [];
-  const logged: { readonly [field: string]: unknown }[] = [];
-  const logger = createLogger({
-    level: "info",
-    name: "test",
-    destination: { write: (line) => void logged.push(JSON.parse(line)) },
-  });
+  const { logged, logger } = rememberingLogger();
   const useLite = createUseLite();
 
   return {
