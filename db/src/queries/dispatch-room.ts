@@ -89,9 +89,9 @@ export async function wakeDispatcher(tx: Tx, tenantId: string): Promise<void> {
 
 /**
  * Marks a generation as dispatched if there is room for it, or wakes the dispatcher; true = the caller puts it into the
- * queue after the commit. There is no room while somebody waits who may have it, another one of its tenant waits, that is
- * at its cap or paused, the queue is paused, or no leader has been heard of for five seconds. Never waits: whoever finds the room locked leaves the choice to the
- * dispatcher. The room is held till the commit, so call it last.
+ * queue after the commit. There is no room while somebody waits who may have it or another one of its tenant waits, its
+ * tenant is at its cap or paused, the queue is paused, or no leader has been heard of for five seconds. Never waits: whoever
+ * finds the room locked leaves the choice to the dispatcher. The room is held till the commit, so call it last.
  */
 export async function dispatchAtOnce(tx: Tx, tenantId: string, generationId: string): Promise<boolean> {
   const locked = await sql`
