@@ -1,6 +1,9 @@
 import { sql, type Kysely } from "kysely";
 
-/** Why bulk actions passed generations over, the hand that clears old ones away, what attempts have cost, and whose failures stand how. */
+/**
+ * What operators account with: why bulk actions passed generations over,
+ * what attempts have cost, whose failures stand how; and the hand that clears old bulk actions away.
+ */
 export async function up(db: Kysely<never>): Promise<void> {
   // How many of the skipped ones were skipped for what, by reason.
   await sql`alter table bulk_actions add column skips jsonb not null default '{}'`.execute(db);
