@@ -16,7 +16,6 @@ import { select } from "./stages/select.ts";
 import { serialize } from "./stages/serialize.ts";
 import { aBlock, aConversation, aMessage, chatOf, theSettings, theWire } from "./testing/conversation.ts";
 import { shiftNow } from "./testing/shifting.ts";
-import { countEncoded } from "./tokens/encoder.ts";
 import { validateChatRequest } from "./wire/validate.ts";
 
 interface CaseMessage {
@@ -177,11 +176,6 @@ describe.skipIf(!present)(`reported failures${skipped}`, () => {
     const conversation = aConversation(reported.input.messages.map(toMessage));
     const { blocks } = select({ conversation, settings: { action: "reply" } });
     expect(blocks.map(({ refId }) => refId)).toEqual(["u", "a", "t", "u2"]);
-  });
-
-  it("tkz-01: special-token text counts as text", () => {
-    const text = caseOf("tkz-01").input.messages[0]?.content;
-    expect(countEncoded("o200k_base", text)).toBeGreaterThan(20);
   });
 
   it.each(["mem-02", "mem-04"])("%s: what is least relevant gives way first, nothing is sliced", (id) => {

@@ -81,11 +81,11 @@ export function callIdOf(message: ContextMessage): string | null {
   return message.tool_call_id ?? message.toolCallId ?? message.callId ?? null;
 }
 
-/** The text of a message: its content, or the texts of its parts. */
-function textOf({ content }: ContextMessage): string {
+/** The text of a message: its content, or the texts of its parts and of those inside them. */
+function textOf({ content }: Pick<ContextMessage, "content">): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content.map(partText).join("");
+  return content.map((part) => partText(part) || textOf({ content: insideOf(part) })).join("");
 }
 
 function partText(part: unknown): string {
@@ -94,14 +94,26 @@ function partText(part: unknown): string {
   return typeof text === "string" ? text : "";
 }
 
+/** What a part holds itself, as a tool result holds the pictures it gave; `null` = nothing that can be looked into. */
+function insideOf(part: unknown): string | readonly unknown[] | null {
+  const { content = null } = (part ?? {}) as { readonly content?: unknown };
+  return typeof content === "string" || Array.isArray(content) ? content : null;
+}
+
 /** Whether the message is text and nothing else, so that it can be shortened. */
 export function isPlainText({ content }: ContextMessage): boolean {
   return typeof content === "string" || (Array.isArray(content) && content.every((part) => partText(part) !== ""));
 }
 
-/** Parts that are not text: images, audio, files. */
-export function countOtherParts({ content }: ContextMessage): number {
-  return Array.isArray(content) ? content.filter((part) => partText(part) === "").length : 0;
+/** Parts that are not text, at any depth: images, audio, files. */
+export function countOtherParts({ content }: Pick<ContextMessage, "content">): number {
+  if (!Array.isArray(content)) return 0;
+  return content
+    .filter((part) => partText(part) === "")
+    .reduce<number>((sum, part) => {
+      const inside = insideOf(part);
+      return sum + (inside === null ? 1 : countOtherParts({ content: inside }));
+    }, 0);
 }
 
 /** The same message with another text, in the shape its content had. */
