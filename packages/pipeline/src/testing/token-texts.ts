@@ -12,6 +12,21 @@ export const REAL_TEXTS = {
   arabic: "يصعد الحارس الدرج كل مساء عند الغسق. مئتان واثنتا عشرة درجة، ورُكبتاه لم تعودا كما كانتا. «ستنجح»، قالت له.",
   hindi: "रखवाला हर शाम धुंधलके में सीढ़ियाँ चढ़ता है। दो सौ बारह सीढ़ियाँ हैं, और उसके घुटने अब पहले जैसे नहीं रहे।",
   greek: "Ο φαροφύλακας ανεβαίνει τη σκάλα κάθε βράδυ, την ώρα του σούρουπου· ΔΙΑΚΟΣΙΑ ΔΩΔΕΚΑ σκαλοπάτια.",
+  hebrew: "השומר עולה במדרגות בכל ערב עם רדת החשכה. מאתיים ושתים עשרה מדרגות, וברכיו כבר אינן כשהיו.",
+  thai: "ผู้ดูแลประภาคารขึ้นบันไดทุกเย็นยามพลบค่ำ มีบันไดสองร้อยสิบสองขั้น และหัวเข่าของเขาไม่เหมือนเดิมแล้ว",
+  bengali: "রক্ষক প্রতি সন্ধ্যায় গোধূলিতে সিঁড়ি বেয়ে ওঠেন। দুইশো বারোটি ধাপ, আর তাঁর হাঁটু আর আগের মতো নেই।",
+  tamil: "காவலர் ஒவ்வொரு மாலையும் அந்தி நேரத்தில் படிகளில் ஏறுகிறார். இருநூற்றுப் பன்னிரண்டு படிகள், அவரது முழங்கால்கள் முன்பு போல் இல்லை.",
+  georgian: "მცველი ყოველ საღამოს, შებინდებისას, კიბეზე ადის. ორას თორმეტი საფეხურია, მუხლები კი ისეთი აღარ აქვს.",
+  armenian:
+    "Պահապանն ամեն երեկո մթնշաղին բարձրանում է աստիճաններով։ Երկու հարյուր տասներկու աստիճան, իսկ ծնկներն առաջվանը չեն։",
+  german:
+    "Der Wärter steigt jeden Abend bei Dämmerung die Treppe hinauf. Es sind zweihundertzwölf Stufen, und seine Knie sind nicht mehr, was sie einmal waren.",
+  polish:
+    "Latarnik wspina się po schodach każdego wieczoru o zmierzchu. Dwieście dwanaście stopni, a kolana już nie te, co dawniej.",
+  turkish:
+    "Fener bekçisi her akşam alacakaranlıkta merdivenleri tırmanır. İki yüz on iki basamak var ve dizleri artık eskisi gibi değil.",
+  vietnamese:
+    "Người gác hải đăng leo cầu thang mỗi tối lúc hoàng hôn. Hai trăm mười hai bậc, và đầu gối của ông không còn như xưa.",
   code: 'export function rise(tide: number[]): number {\n\treturn tide.reduce((a, b) => Math.max(a, b), -1e9); // O(n)\n}\n\nif (x !== null && y?.["z"] >= 0x1F) { console.log(`${x}/${y}`); }\n',
   json: '{"id":"gen_01HZX","messages":[{"role":"user","content":"caf\\u00e9 — 12,50 €"}],"usage":{"prompt_tokens":1234,"ratio":0.8714},"ok":true,"next":null}',
 } as const;

@@ -11,7 +11,7 @@ import { createVocabulary } from "./bpe/vocabulary.ts";
 export type Encoding = "o200k_base" | "cl100k_base";
 
 const ENCODINGS: { readonly [encoding in Encoding]: { readonly ranks: string; readonly pieceEnd: PieceEnd } } = {
-  o200k_base: { ranks: o200kBase.bpe_ranks, pieceEnd: o200kPieceEnd },
+  o200k_base: { ranks: o200kBase.bpe_ranks, pieceEnd: o200kPieceEnd({ digits: 3, contractions: true }) },
   cl100k_base: { ranks: cl100kBase.bpe_ranks, pieceEnd: cl100kPieceEnd(3) },
 };
 

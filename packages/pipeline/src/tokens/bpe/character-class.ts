@@ -18,7 +18,7 @@ export const NEWLINE = 6;
 /** Punctuation and symbols (P, S). */
 export const SYMBOL = 7;
 /** Control and format characters, private use, what is not assigned. */
-const OTHER = 8;
+export const OTHER = 8;
 
 const CODE_POINTS = 0x110000;
 const REPLACEMENT = 0xfffd;
@@ -38,7 +38,7 @@ export function classInString(text: string, at: number): number {
 }
 
 /** The code point whose UTF-8 bytes begin at `at` with the byte `lead`, 0x80 or above. */
-function codePointAt(bytes: Uint8Array, at: number, lead: number): number {
+export function codePointAt(bytes: Uint8Array, at: number, lead: number): number {
   const second = (bytes[at + 1] ?? 0) & 0x3f;
   if (lead < 0xe0) return ((lead & 0x1f) << 6) | second;
   const third = (bytes[at + 2] ?? 0) & 0x3f;

@@ -52,6 +52,7 @@ function rate({ text, start, length, tokens, next }: Chain, part: number, memo: 
           tokens[following] ?? 0,
           text,
           start + part,
+          start + following,
           start + (next[following] ?? length),
         )
       : NONE;

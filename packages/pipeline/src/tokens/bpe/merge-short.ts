@@ -13,19 +13,16 @@ const ranks = new Int32Array(SHORT_PIECE + 1);
 /** Tokens of a piece of at most `SHORT_PIECE` bytes: of all neighbours, those of the lowest rank are joined, the first of them first. */
 export function mergeShort(vocabulary: Vocabulary, text: ByteText, start: number, end: number): number {
   let parts = end - start;
-  for (let part = 0; part < parts; part += 1) {
-    starts[part] = start + part;
-    ranks[part] = part + 1 < parts ? joinRank(vocabulary, text, start + part, start + part + 2) : NEVER;
-  }
-  starts[parts] = end;
+  for (let part = 0; part <= parts; part += 1) starts[part] = start + part;
+  for (let part = 0; part < parts; part += 1) ranks[part] = part + 1 < parts ? rankFrom(vocabulary, text, part) : NEVER;
   for (;;) {
     const best = lowest(parts);
     if (ranks[best] === NEVER) return parts;
     parts -= 1;
     starts.copyWithin(best + 1, best + 2, parts + 2);
     ranks.copyWithin(best + 1, best + 2, parts + 1);
-    ranks[best] = best + 1 < parts ? joinRank(vocabulary, text, startOf(best), startOf(best + 2)) : NEVER;
-    if (best > 0) ranks[best - 1] = joinRank(vocabulary, text, startOf(best - 1), startOf(best + 1));
+    ranks[best] = best + 1 < parts ? rankFrom(vocabulary, text, best) : NEVER;
+    if (best > 0) ranks[best - 1] = rankFrom(vocabulary, text, best - 1);
   }
 }
 
@@ -42,11 +39,8 @@ function lowest(parts: number): number {
   return best;
 }
 
-function startOf(part: number): number {
-  return starts[part] ?? 0;
-}
-
-function joinRank(vocabulary: Vocabulary, text: ByteText, start: number, end: number): number {
-  const rank = rankOf(vocabulary, text, start, end);
+/** The rank of a part with the next; that must be one. */
+function rankFrom(vocabulary: Vocabulary, text: ByteText, part: number): number {
+  const rank = rankOf(vocabulary, text, starts[part] ?? 0, starts[part + 1] ?? 0, starts[part + 2] ?? 0);
   return rank === NONE ? NEVER : rank;
 }

@@ -16,7 +16,7 @@ export function createPairMemo(vocabulary: Vocabulary): PairMemo {
 }
 
 /**
- * The rank of joining the token `left` with `right`, which stand next to each other from `start` to `end`; or `NONE`.
+ * The rank of joining the token `left` with `right`, which stand from `start` over `middle` to `end`; or `NONE`.
  * A token is known by any number of its own.
  */
 export function rankOfPair(
@@ -25,11 +25,12 @@ export function rankOfPair(
   right: number,
   text: ByteText,
   start: number,
+  middle: number,
   end: number,
 ): number {
   const at = ((Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b)) >>> 19) * FIELDS;
   if (fields[at] === left && fields[at + 1] === right) return fields[at + 2] ?? 0;
-  const rank = rankOf(vocabulary, text, start, end);
+  const rank = rankOf(vocabulary, text, start, middle, end);
   fields[at] = left;
   fields[at + 1] = right;
   fields[at + 2] = rank;
