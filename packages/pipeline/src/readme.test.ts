@@ -18,7 +18,7 @@ function runnable(code: string): Run {
 }
 
 describe("the README's examples", () => {
-  it("are three", () => expect(examples).toHaveLength(3));
+  it("are four", () => expect(examples).toHaveLength(4));
 
   it.each(examples)("$title: prints what it says", async ({ code }) => {
     const printed: string[] = [];

@@ -26,3 +26,11 @@ export const OPENAI_FRAMING: Framing = {
   toolResult: 1,
   toolDefinition: 8,
 };
+
+/** ChatML (Qwen): `<|im_start|>role\n…<|im_end|>\n`, and the reply's own opening. Tools as OpenAI's, which errs high. */
+export const CHATML_FRAMING: Framing = { ...OPENAI_FRAMING, perMessage: 4 };
+
+/**
+ * Llama 3: `<|start_header_id|>role<|end_header_id|>\n\n…<|eot_id|>`; once `<|begin_of_text|>` and the reply's header.
+ */
+export const LLAMA_FRAMING: Framing = { ...OPENAI_FRAMING, perMessage: 4, priming: 5 };
