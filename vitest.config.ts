@@ -6,6 +6,8 @@ export default defineConfig({
   resolve: { conditions: source },
   ssr: { resolve: { conditions: source } },
   test: {
+    // Most of a test file's time is waiting for a server: two share a core well, and vitest's own choice leaves one idle.
+    maxWorkers: 2,
     projects: [
       {
         extends: true,

@@ -8,7 +8,7 @@ import { cpuByProcess } from "../scripts/cpu-by-process.mjs";
 import { apiClient, startInstallation } from "./support/installation.mjs";
 import { generate, makeChat, startWordProvider, takeTurn } from "./support/turns.mjs";
 
-const WARM_UP = 80;
+const WARM_UP = 200;
 const GENERATIONS = 200;
 const IDLE_TURNS = 60;
 const DESIGNS = [
