@@ -54,8 +54,8 @@ export async function appendEvents(
 export interface LiveAppend extends Omit<EventsToAppend, "first" | "afterSeq"> {
   readonly fence: number;
   readonly afterSeq: number;
-  /** The transaction writes nothing else: its commit does not wait for the disk. Default false. */
-  readonly alone?: boolean;
+  /** Nothing that the transaction writes has to outlive a crash: its commit does not wait for the disk. Default false. */
+  readonly mayBeLost?: boolean;
 }
 
 /**
@@ -66,7 +66,7 @@ export interface LiveAppend extends Omit<EventsToAppend, "first" | "afterSeq"> {
  * finds them. Lock the chat first when the transaction also writes to it.
  */
 export async function appendEventsFenced(tx: Tx, append: LiveAppend): Promise<boolean> {
-  const { tenantId, generationId, fence, afterSeq, events, alone = false } = append;
+  const { tenantId, generationId, fence, afterSeq, events, mayBeLost = false } = append;
   // A crash empties the unlogged log however its commits were made; all the disk would be waited for is the row's lock.
   const { rows } = await sql<{ mine: boolean }>`
     with mine as (
@@ -81,7 +81,7 @@ export async function appendEventsFenced(tx: Tx, append: LiveAppend): Promise<bo
       on conflict (tenant_id, generation_id, seq) do nothing
     )
     select exists (select from mine) as mine, pg_notify(${EVENTS_CHANNEL}, ${generationId}),
-      case when ${alone}::boolean then set_config('synchronous_commit', 'off', true) end
+      case when ${mayBeLost}::boolean then set_config('synchronous_commit', 'off', true) end
   `.execute(tx);
   return rows[0]?.mine ?? false;
 }

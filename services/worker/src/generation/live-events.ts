@@ -17,7 +17,7 @@ export interface LiveEvents {
 export interface InTheSameTransaction {
   /** Runs behind the events, if they were written. */
   readonly also: (tx: Tx) => Promise<void>;
-  /** It writes to the chat: the chat is locked before the generation, as everywhere. Default false. */
+  /** It writes to the chat: that is locked before the generation, as everywhere, and the commit waits for the disk. Default false. */
   readonly touchesChat?: boolean;
 }
 
@@ -37,7 +37,7 @@ export function createLiveEvents(db: Db, claim: Claim, frames: Pick<FrameWriter,
     const mine = await whileDatabaseIsAway(() =>
       withTenant(db, tenantId, async (tx) => {
         if (more?.touchesChat && !(await lockChat(tx, tenantId, chatId))) return false;
-        const written = await appendEventsFenced(tx, { ...place(events), alone: more === undefined });
+        const written = await appendEventsFenced(tx, { ...place(events), mayBeLost: more?.touchesChat !== true });
         if (written) await more?.also(tx);
         return written;
       }),

@@ -265,7 +265,7 @@ describe("a run", () => {
     expect(await replies(chat)).toEqual([]);
   });
 
-  it("waits for the disk with what outlives a crash, and not with frames alone", async () => {
+  it("waits for the disk with what has to outlive a crash: what was asked for, what is sent, what came of it", async () => {
     const fake = await fakeProvider({ script: { kind: "words", words: ["First", "second"], gated: true } });
     const chat = await bench.chatWith(fake.baseUrl);
     // Asked at the commit. By its source: the tests' own server never waits for the disk.
@@ -295,9 +295,9 @@ describe("a run", () => {
     });
     expect(commits.map(({ type, relaxed }) => `${type} ${relaxed ? "at once" : "after the disk"}`)).toEqual([
       "generation.queued after the disk",
-      "generation.started after the disk",
+      "generation.started at once",
       "context.prepared after the disk",
-      "message.delta after the disk",
+      "message.delta at once",
       "message.delta at once",
       "usage.updated at once",
       "generation.completed after the disk",
