@@ -8,7 +8,11 @@ const waiting = (most: number) => z.coerce.number().int().min(0).max(10_000).def
 export const ApiConfig = z.object({
   HOST: z.string().min(1).default("127.0.0.1").describe("Address to listen on; 0.0.0.0 = all"),
   PORT: port().default(3000).describe("Port to listen on; 0 = any free one"),
-  DATABASE_URL: z.url().describe("postgres://user:password@host/database"),
+  DATABASE_URL: z
+    .url()
+    .describe(
+      "postgres://user:password@host/database; with ?host=/run/postgresql by the socket there, which costs less",
+    ),
   REDIS_URL: z.url().optional().describe("redis://…; unset = the queue runs on DATABASE_URL"),
   EVENT_LOG: eventLogKind().describe(
     "Where replies are kept while they stream, postgres or redis; unset = redis if there is a REDIS_URL. Same for API and workers",

@@ -5,7 +5,11 @@ const milliseconds = z.coerce.number().int().positive();
 
 /** Everything the worker reads from its environment: units in the names, defaults beside them. */
 export const WorkerConfig = z.object({
-  DATABASE_URL: z.url().describe("postgres://user:password@host/database"),
+  DATABASE_URL: z
+    .url()
+    .describe(
+      "postgres://user:password@host/database; with ?host=/run/postgresql by the socket there, which costs less",
+    ),
   REDIS_URL: z.url().optional().describe("redis://…; unset = the queue runs on DATABASE_URL"),
   EVENT_LOG: eventLogKind().describe(
     "Where replies are kept while they stream, postgres or redis; unset = redis if there is a REDIS_URL. Same for API and workers",
