@@ -100,6 +100,7 @@ function hostileTexts() {
     ["one letter", fill(() => "a")],
     ["random letters", fill(among("abcdefghijklmnopqrstuvwxyz"))],
     ["random letters of ten", fill(among("ABCDEFGHIJ"))],
+    ["random words of 300 letters", fill(among("abcdefghijklmnopqrstuvwxyz")).replaceAll(/(.{300})./g, "$1 ")],
     ["one Chinese character", fill(() => "字")],
     ["Chinese without punctuation", fill(() => String.fromCodePoint(0x4e00 + random(0x5000)))],
     ["spaces", fill(() => " ")],

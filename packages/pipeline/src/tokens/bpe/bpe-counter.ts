@@ -12,6 +12,7 @@ const KEPT_BUFFER = 2 ** 20;
 const CACHE_SLOTS = 2 ** 16;
 const CACHE_PIECES = CACHE_SLOTS / 2;
 const CACHE_WORDS = 2 ** 17;
+const CACHE_REACH = 16;
 /** Bytes of a piece worth remembering. */
 const CACHED_PIECE = 128;
 
@@ -21,7 +22,7 @@ export type CountBpe = (text: string) => number;
 /** Counts by a byte-level BPE, without building the tokens: each piece is one token, or is merged. */
 export function createBpeCounter(vocabulary: Vocabulary, pieceEnd: PieceEnd): CountBpe {
   const { tokens, longest, ownCosts } = vocabulary;
-  const merged = createByteTable(CACHE_SLOTS, CACHE_WORDS);
+  const merged = createByteTable(CACHE_SLOTS, CACHE_WORDS, CACHE_REACH);
   const pairs = createPairMemo(vocabulary);
   const buffer = createByteText(KEPT_BUFFER);
 
@@ -29,7 +30,7 @@ export function createBpeCounter(vocabulary: Vocabulary, pieceEnd: PieceEnd): Co
     const hash = hashOf(text, start, end);
     const token = end - start > longest ? NONE : valueOf(tokens, text, start, end, hash);
     if (token !== NONE) return ownCosts === null ? 1 : countToken(ownCosts, token, text, start, end);
-    return end - start > CACHED_PIECE ? mergeLong(pairs, text, start, end) : mergeOnce(text, start, end, hash);
+    return end - start > CACHED_PIECE ? merge(text, start, end) : mergeOnce(text, start, end, hash);
   }
 
   /** Of a piece that is a token, where merging decides whether it stays one. */

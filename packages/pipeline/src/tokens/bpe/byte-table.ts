@@ -14,16 +14,25 @@ export interface ByteTable {
   readonly slots: Int32Array;
   readonly mask: number;
   readonly entries: Int32Array;
+  /** How many slots away from the one of its hash an entry may stand. */
+  readonly farthest: number;
+  /** How many any does. */
+  reach: number;
   used: number;
   count: number;
 }
 
-/** A table with `slots` places (a power of two, at most about half of it used) and room for `words` words of entries. */
-export function createByteTable(slots: number, words: number): ByteTable {
+/**
+ * A table with `slots` places (a power of two, at most about half of it used) and room for `words` words of entries. With
+ * `farthest`, what finds no place so near is not kept: nobody can make look-ups slow by texts whose hashes are alike.
+ */
+export function createByteTable(slots: number, words: number, farthest = slots): ByteTable {
   return {
     slots: new Int32Array(slots * SLOT),
     mask: slots - 1,
     entries: new Int32Array(words + FIRST_ENTRY),
+    farthest,
+    reach: 0,
     used: FIRST_ENTRY,
     count: 0,
   };
@@ -46,13 +55,15 @@ export function hashOf({ view }: ByteText, start: number, end: number): number {
 
 /** The value kept for the bytes from `start` to `end`, whose hash is `hash`, or `NONE`. */
 export function valueOf(table: ByteTable, text: ByteText, start: number, end: number, hash: number): number {
-  const { slots, mask, entries } = table;
-  for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+  const { slots, mask, entries, reach } = table;
+  for (let away = 0; away <= reach; away += 1) {
+    const slot = (hash + away) & mask;
     const entry = slots[slot * SLOT + 1] ?? 0;
     if (entry === 0) return NONE;
     if (slots[slot * SLOT] === hash && isEntry(entries, entry, text.view, start, end))
       return entries[entry + 1] ?? NONE;
   }
+  return NONE;
 }
 
 /** Keeps `value` for bytes that the table does not hold yet; there must be room. */
@@ -65,8 +76,11 @@ export function addEntry(
   value: number,
 ): void {
   const { slots, mask, entries, used } = table;
-  let slot = hash & mask;
-  while (slots[slot * SLOT + 1] !== 0) slot = (slot + 1) & mask;
+  let away = 0;
+  while (away <= table.farthest && slots[((hash + away) & mask) * SLOT + 1] !== 0) away += 1;
+  if (away > table.farthest) return;
+  const slot = (hash + away) & mask;
+  table.reach = Math.max(table.reach, away);
   slots[slot * SLOT] = hash;
   slots[slot * SLOT + 1] = used;
   entries[used] = end - start;
@@ -83,6 +97,7 @@ export function addEntry(
 /** Empties the table. */
 export function clearTable(table: ByteTable): void {
   table.slots.fill(0);
+  table.reach = 0;
   table.used = FIRST_ENTRY;
   table.count = 0;
 }

@@ -3,7 +3,7 @@ import type { ByteText } from "./byte-text.ts";
 import { rankOf, type Vocabulary } from "./vocabulary.ts";
 
 /** Bytes up to which looking at every pair again after each merge is the fastest. */
-export const SHORT_PIECE = 100;
+export const SHORT_PIECE = 400;
 
 const NEVER = 0x7fffffff;
 // One merge is over before the next begins, so all share these: where each part begins, and the rank of joining it with the next.
