@@ -89,6 +89,7 @@ export {
   appendEventsFenced,
   deleteExpiredEvents,
   EVENTS_CHANNEL,
+  isEndInLog,
   numberBeyond,
   readEvents,
   type EventsToAppend,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Finding } from "./checks.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Followed } from "./followed.ts";
@@ -68,6 +69,7 @@ export function checkRereads({ followed, eventsWereLost }: Evidence): Finding {
   return { checked: rereads.length, violations };
 }
 
+/** Whatever the order of an event's fields: what was stored and what was passed on differ in that. */
 function sameEvents(first: readonly SeenEvent[], second: readonly SeenEvent[]): boolean {
-  return JSON.stringify(first) === JSON.stringify(second);
+  return isDeepStrictEqual(first, second);
 }

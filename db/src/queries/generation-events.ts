@@ -106,6 +106,17 @@ export async function readEvents(
   return rows as unknown as readonly GenerationEvent[];
 }
 
+/** Whether the event that tells of the end is there: it has not expired, and no crash has emptied the log behind it. */
+export async function isEndInLog(tx: Tx, tenantId: string, generationId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from generation_events
+    where tenant_id = ${tenantId} and generation_id = ${generationId}
+      and type in ('generation.completed', 'generation.failed', 'generation.cancelled')
+    limit 1
+  `.execute(tx);
+  return rows.length > 0;
+}
+
 /** Deletes events older than `olderThanMs`; returns how many. Runs per tenant, because events are content. */
 export async function deleteExpiredEvents(tx: Tx, tenantId: string, olderThanMs: number): Promise<number> {
   const { numAffectedRows } = await sql`

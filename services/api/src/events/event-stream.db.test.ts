@@ -127,6 +127,20 @@ test("when events have expired the reader is told of the gap, and of the end fro
   });
 });
 
+test("when a crash has taken the end alone, the reader is told of it from the row behind what is left", async () => {
+  const id = await generate();
+  const run = await claimRun(api, tenant, id);
+  await emit(api, run, [delta("Hello", 0)]);
+  await endRun(api, run, "completed", "Hello");
+  await forget(id, 4, 4);
+  const { events } = await (await follow(id, "?after=2")).ended();
+  expect(events.map((event) => `${event.id} ${event.event}`)).toEqual([
+    "3 message.delta",
+    "4 stream.gap",
+    "5 generation.completed",
+  ]);
+});
+
 test("when only the oldest events have expired the gap names them", async () => {
   const id = await generate();
   await endRun(api, await claimRun(api, tenant, id), "completed", "Hello");

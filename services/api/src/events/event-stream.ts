@@ -1,5 +1,5 @@
 import { isTerminal, isTerminalEvent, type GenerationEvent } from "@shiftwork/contracts";
-import { findGeneration, withTenant, type GenerationRow } from "@shiftwork/db";
+import { findGeneration, isEndInLog, withTenant, type GenerationRow } from "@shiftwork/db";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ServerResponse } from "node:http";
 import type { ApiDependencies } from "../api-dependencies.ts";
@@ -128,16 +128,15 @@ function framesOf(generationId: string, events: readonly GenerationEvent[], afte
   });
 }
 
-/** The generation has ended and nothing is left to read: the client has it all, or the events have expired. */
+/** The generation has ended and nothing is left to read: the client has it all, or the end has expired or was lost. */
 async function sendEnding(
-  { eventLog }: ApiDependencies,
+  { db }: ApiDependencies,
   { tenantId, generationId, reply }: StreamRequest,
   wake: Signal,
   row: GenerationRow | null,
   after: number,
 ): Promise<void> {
-  // The terminal event is the newest and expires last: anything left means that the client is past it.
-  if (row === null || (await eventLog.read(tenantId, generationId, 0, 1)).length > 0) return;
+  if (row === null || (await withTenant(db, tenantId, (tx) => isEndInLog(tx, tenantId, generationId)))) return;
   const ending = terminalFrame(row, after + 2);
   if (ending) await sendFrames(reply.raw, [gapFrame(generationId, after + 1, after + 1), ending], wake);
 }
