@@ -28,10 +28,10 @@ export function auditBlocks(input: {
   const locked = protectedIds(input.included);
   const placeOf = input.segmented ? placeReader(input.segmented) : null;
   return [
-    ...input.included.map((block, order) => ({
-      ...includedRow(block, locked.has(block.id), input.strategy),
-      ...(placeOf === null ? { order, ...partsOfBlock(block) } : placeOf(block)),
-    })),
+    ...input.included.map((block, order) => {
+      const row = includedRow(block, locked.has(block.id), input.strategy);
+      return placeOf === null ? asMessage(row, block, order) : { ...row, ...placeOf(block) };
+    }),
     { ...overheadRow(input.overheadTokens), ...placeOf?.(null) },
     ...input.leftOut.map((entry) => leftOutRow(entry, input.strategy)),
   ];
@@ -47,12 +47,34 @@ function placeReader({ request, segments }: SegmentedRequest) {
   };
 }
 
-function includedRow(block: CountedBlock, isProtected: boolean, strategy: string): AuditBlock {
+/** Rows are made by the hundred for every prompt: all with the same fields in the same order, which engines make fast. */
+type Row = { -readonly [Field in keyof AuditBlock]: AuditBlock[Field] };
+
+function asMessage(row: Row, block: CountedBlock, order: number): Row {
+  const { content, name, toolCalls, toolCallId } = partsOfBlock(block);
+  row.order = order;
+  row.name = name;
+  if (content !== undefined) row.content = content;
+  if (toolCalls !== undefined) row.toolCalls = toolCalls;
+  if (toolCallId !== undefined) row.toolCallId = toolCallId;
+  return row;
+}
+
+function includedRow(block: CountedBlock, isProtected: boolean, strategy: string): Row {
   return {
-    ...facts(block),
+    id: block.id,
+    source: block.source,
+    label: block.label,
+    name: block.name,
+    role: block.role,
+    refId: block.refId,
+    seq: block.seq,
+    pinned: block.pinned,
+    relevance: block.relevance,
+    groupId: block.groupId,
+    originalTokens: block.originalTokens ?? null,
     order: null,
     tokens: block.tokens,
-    originalTokens: block.originalTokens ?? null,
     included: true,
     protected: isProtected,
     reason: block.reason,
@@ -61,21 +83,32 @@ function includedRow(block: CountedBlock, isProtected: boolean, strategy: string
   };
 }
 
-function leftOutRow({ block, tokens, reason, reasonDetail, stage }: LeftOutBlock, strategy: string): AuditBlock {
-  return {
-    ...facts(block),
+function leftOutRow({ block, tokens, reason, reasonDetail, stage }: LeftOutBlock, strategy: string): Row {
+  const row: Row = {
+    id: block.id,
+    source: block.source,
+    label: block.label,
+    name: block.name,
+    role: block.role,
+    refId: block.refId,
+    seq: block.seq,
+    pinned: block.pinned,
+    relevance: block.relevance,
+    groupId: block.groupId,
+    originalTokens: null,
     order: null,
     tokens,
-    ...(tokens === null ? { tokensUpperBound: upperBoundTokens(block) } : {}),
     included: false,
     protected: false,
     reason,
     reasonDetail: withManualMark(block, reasonDetail, strategy),
     stage,
     content: block.content,
-    ...(block.toolCalls.length === 0 ? {} : { toolCalls: block.toolCalls }),
-    ...(block.toolCallId === null ? {} : { toolCallId: block.toolCallId }),
   };
+  if (tokens === null) row.tokensUpperBound = upperBoundTokens(block);
+  if (block.toolCalls.length > 0) row.toolCalls = block.toolCalls;
+  if (block.toolCallId !== null) row.toolCallId = block.toolCallId;
+  return row;
 }
 
 /** Says of a marked block why the mark did nothing: another strategy ran, or protection won. */
@@ -110,9 +143,4 @@ function overheadRow(tokens: number): AuditBlock {
     reasonDetail: null,
     stage: "tokenize",
   };
-}
-
-function facts(block: Omit<Block, "reason" | "reasonDetail" | "stage">) {
-  const { id, source, label, name, role, refId, seq, pinned, relevance, groupId } = block;
-  return { id, source, label, name, role, refId, seq, pinned, relevance, groupId, originalTokens: null };
 }

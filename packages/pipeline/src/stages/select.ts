@@ -106,7 +106,7 @@ function includedReason(message: ChatMessage, isInput: boolean, required: boolea
 }
 
 function describe({ message, id }: Candidate): LeftOutBlock["block"] {
-  return {
+  const block: LeftOutBlock["block"] = {
     id,
     source: "history",
     role: message.role,
@@ -121,8 +121,8 @@ function describe({ message, id }: Candidate): LeftOutBlock["block"] {
     label: message.name ?? message.role,
     seq: message.seq,
     groupId: null,
-    ...(message.manualExcluded === true ? { manualExcluded: true } : {}),
   };
+  return message.manualExcluded === true ? { ...block, manualExcluded: true } : block;
 }
 
 function leaveOut(

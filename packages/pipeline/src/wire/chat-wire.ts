@@ -26,7 +26,7 @@ export function chatWire({ settings, speakers }: WireContext): Wire {
   };
   return {
     facts: { shape: "chat", format: null, postProcessing: mode },
-    countBlock: (counter, block) => counter.countMessage(toPiece({ ...block, id: "" }, mode, speakers).message),
+    countBlock: (counter, block) => counter.countMessage(toPiece(block, mode, speakers).message),
     countOverhead: (counter) =>
       countOverhead(counter, wireTools(tools), settings.parameters.extra) +
       (mode.startsWith("strict") ? counter.countMessage(PLACEHOLDER) : 0),

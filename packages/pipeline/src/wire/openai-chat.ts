@@ -41,13 +41,14 @@ export function toWireMessage(block: WireBlock): WireMessage {
   }
   const name = wireName(block.name, repairs);
   const calls = block.role === "assistant" ? block.toolCalls : [];
-  const message: ChatRequestMessage = {
-    role: block.role,
-    content,
+  const message: ChatRequestMessage = { role: block.role, content };
+  // Most messages carry neither: a prompt has hundreds, and each is made several times.
+  if (name === null && calls.length === 0) return { message, repairs };
+  const more = {
     ...(name === null ? {} : { name }),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => wireCall(call, repairs)) }),
   };
-  return { message, repairs };
+  return { message: { ...message, ...more }, repairs };
 }
 
 function wireContent(block: WireBlock, repairs: WireRepair[]): string | null {
@@ -61,9 +62,9 @@ function wireContent(block: WireBlock, repairs: WireRepair[]): string | null {
 }
 
 function wellFormed(text: string, repairs: WireRepair[]): string {
-  const repaired = text.replace(/\p{Surrogate}/gu, "\u{FFFD}");
-  if (repaired !== text) repairs.push("ill_formed_text_replaced");
-  return repaired;
+  if (text.isWellFormed()) return text;
+  repairs.push("ill_formed_text_replaced");
+  return text.toWellFormed();
 }
 
 function wireName(name: string | null, repairs: WireRepair[]): string | null {

@@ -25,13 +25,17 @@ export function keepsTools(mode: PostProcessing): boolean {
 }
 
 /** A block under a mode: names become prefixes, tool use becomes text unless it is kept. Needs no neighbour. */
-export function toPiece(block: WireBlock & { readonly id: string }, mode: PostProcessing, speakers: Speakers): Piece {
-  if (mode === "none") return { blockId: block.id, ...toWireMessage(block) };
+export function toPiece(block: WireBlock & { readonly id?: string }, mode: PostProcessing, speakers: Speakers): Piece {
+  const blockId = block.id ?? null;
+  if (mode === "none") {
+    const { message, repairs } = toWireMessage(block);
+    return { blockId, message, repairs };
+  }
   const { message, repairs } = toWireMessage({ ...block, name: null });
   const whole = keepsTools(mode) ? message : withoutTools(message);
   const speaker = speakerOf(block, speakers) ?? (mode === "single" ? speakerOfRole(block.role, speakers) : null);
   const content = whole.content === null ? null : withSpeaker(whole.content, speaker);
-  return { blockId: block.id, message: { ...whole, content }, repairs };
+  return { blockId, message: { ...whole, content }, repairs };
 }
 
 function withoutTools(message: ChatRequestMessage): ChatRequestMessage {
