@@ -41,8 +41,8 @@ export interface Claim {
 
 /**
  * Takes a dispatched generation for this worker; null = there is nothing to run (cancelled, already claimed, an older
- * dispatch, past its deadline, chat deleted), which is normal: the queue delivers at least once. The commit does not wait
- * for the disk: the audit's does, before anything is sent, and a claim that a crash took with it has cost nothing.
+ * dispatch, past its deadline, chat deleted), which is normal: the queue delivers at least once. The commit waits for the
+ * disk: a fence that a crash took back would be given out again.
  */
 export async function claimGeneration(
   tx: Tx,
@@ -74,7 +74,6 @@ export async function claimGeneration(
       worker_id: workerId,
     }),
   );
-  await sendAlong(tx, sql`set local synchronous_commit = off`);
   const started: NewEvent = { type: "generation.started", data: { attempt: row.attempt, worker: workerId } };
   const lastSeq = await appendEvents(tx, { tenantId: job.tenantId, generationId: row.generationId, events: [started] });
   return { ...row, ...contents, tenantId: job.tenantId, lastSeq };

@@ -295,7 +295,7 @@ describe("a run", () => {
     });
     expect(commits.map(({ type, relaxed }) => `${type} ${relaxed ? "at once" : "after the disk"}`)).toEqual([
       "generation.queued after the disk",
-      "generation.started at once",
+      "generation.started after the disk",
       "context.prepared after the disk",
       "message.delta at once",
       "message.delta at once",
