@@ -218,6 +218,7 @@ export type {
   Tables,
   TenantSettings,
 } from "./tables.ts";
+export { isDatabaseAway } from "./is-database-away.ts";
 export { actAs, withTenant, type Db, type Tx } from "./transaction.ts";
 export { findAuditedEverywhere, findAuditedGenerations } from "./queries/audited-generations.ts";
 export {

@@ -97,14 +97,15 @@ function openFor(role: ServiceRole, { databaseUrl }: Servers): Database {
 
 function createServices(
   { workers, slots }: ChaosOptions,
-  { databaseUrl, redisUrl }: Servers,
+  { databaseUrl, socketUrl, redisUrl }: Servers,
   ports: readonly number[],
   shared: Pick<ServiceOptions, "logFolder" | "onDeath">,
 ) {
   const queue: Record<string, string> = redisUrl === null ? {} : { REDIS_URL: redisUrl };
   const env = { DATABASE_URL: databaseUrl, DATABASE_POOL: "8", ...queue, ...SECRETS };
   const apiEnv = (port: number) => ({ ...env, PORT: String(port), DRAIN_TIMEOUT_MS: "3000" });
-  const workerEnv = { ...env, ...WORKER_TIMES, WORKER_CONCURRENCY: String(slots) };
+  // Both ways to the database are there in production.
+  const workerEnv = { ...env, DATABASE_URL: socketUrl, ...WORKER_TIMES, WORKER_CONCURRENCY: String(slots) };
   return {
     apis: ports.map((port, index) =>
       createService({ ...shared, name: `api-${index}`, service: "api", env: apiEnv(port) }),

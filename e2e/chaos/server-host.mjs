@@ -40,7 +40,12 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => undefined);
 async function launch() {
   places = { postgres: await placeOfPostgres(), redis: withRedis ? await placeOfRedis() : null };
   await Promise.all([startPostgres(places.postgres), places.redis && startRedis(places.redis)]);
-  return { databaseUrl: places.postgres.url, redisUrl: places.redis?.url ?? null };
+  const { url, data } = places.postgres;
+  return {
+    databaseUrl: url,
+    socketUrl: `${url}?host=${encodeURIComponent(data)}`,
+    redisUrl: places.redis?.url ?? null,
+  };
 }
 
 async function placeOfPostgres() {
@@ -57,7 +62,7 @@ async function startPostgres({ place, data, port }) {
   // A crash of the process, unlike one of the machine, loses nothing that was written: fsync would only cost time.
   const flags = [
     "listen_addresses=127.0.0.1",
-    "unix_socket_directories=",
+    `unix_socket_directories=${data}`,
     "max_connections=300",
     "shared_buffers=64MB",
     "jit=off",

@@ -2,11 +2,16 @@ import { fork } from "node:child_process";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 
-/** The private PostgreSQL and Redis of one run, and what can be done to them. */
-export interface Servers {
+interface Addresses {
   readonly databaseUrl: string;
+  /** The same server by its Unix socket, which is gone while it is stopped. */
+  readonly socketUrl: string;
   /** `null` when the queue is on PostgreSQL. */
   readonly redisUrl: string | null;
+}
+
+/** The private PostgreSQL and Redis of one run, and what can be done to them. */
+export interface Servers extends Addresses {
   /** Resolves when it was done; the address stays the same over a restart. */
   run(command: ServerCommand): Promise<void>;
   /** Stops both and deletes what they held. */
@@ -19,7 +24,7 @@ export type ServerCommand = "postgres-crash" | "postgres-stop" | "postgres-start
 interface HostAnswer {
   readonly id: number;
   readonly error?: string;
-  readonly urls?: { readonly databaseUrl: string; readonly redisUrl: string | null };
+  readonly urls?: Addresses;
 }
 
 /** Starts them in a process of their own, so that they end with this one. Throws when a server does not come up. */

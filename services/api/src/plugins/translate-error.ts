@@ -1,6 +1,7 @@
 import { ImportError } from "@shiftwork/formats";
 import { AssemblyInputError } from "@shiftwork/pipeline";
 import type { ErrorCode } from "@shiftwork/contracts";
+import { isDatabaseAway } from "@shiftwork/db";
 import { fieldProblem, HttpProblem } from "../errors.ts";
 
 /** Fastify's own error codes, by the meaning they have for a client. */
@@ -17,10 +18,6 @@ const FRAMEWORK_CODES: { readonly [code: string]: readonly [ErrorCode, string] }
   FST_PROTO_VIOLATION: ["VALIDATION_FAILED", "A form field has a name that is not allowed."],
 };
 
-/** SQLSTATEs and driver codes that mean the database is away, restarting, or overloaded: nothing was committed. */
-const DATABASE_AWAY =
-  /^(08...|53...|57P0[123]|25P03|40001|40P01|CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|ENOENT)$/;
-
 /** SQLSTATE of a foreign key without its row: it was there when it was looked up. */
 const REFERENCE_GONE = "23503";
 
@@ -34,7 +31,7 @@ export function translateError(error: unknown): HttpProblem {
   if (framework) return new HttpProblem(...framework);
   // Before the database: a client that breaks off its upload leaves ECONNRESET too.
   if (isClientError(error)) return new HttpProblem("VALIDATION_FAILED", "The request cannot be read.");
-  if (DATABASE_AWAY.test(code)) {
+  if (isDatabaseAway(error)) {
     return new HttpProblem("SERVICE_UNAVAILABLE", "The database does not answer; try again.", { retryAfterSeconds: 1 });
   }
   if (code === REFERENCE_GONE)

@@ -15,8 +15,13 @@ function failing(times: number, error: () => Error) {
   };
 }
 
-it("a write is tried again until the database is back", async () => {
-  expect(await whileDatabaseIsAway(failing(3, lost), patience)).toBe("written");
+const socketGone = () => Object.assign(new Error("connect ENOENT /data/.s.PGSQL.5432"), { code: "ENOENT" });
+
+it.each([
+  ["by TCP", lost],
+  ["by a socket that a stopped server takes with it", socketGone],
+])("a write is tried again until the database is back, reached %s", async (_, error) => {
+  expect(await whileDatabaseIsAway(failing(3, error), patience)).toBe("written");
 });
 
 it("a run whose database does not come back gives way: it is not the reply's failure", async () => {

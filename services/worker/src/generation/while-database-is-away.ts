@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { isDatabaseAway } from "@shiftwork/db";
 
 /** Some 20 s. Counted, not timed: a process that was frozen for longer has its tries when it wakes. */
 const PATIENCE = { tries: 80, pauseMs: 250 };
@@ -14,18 +15,9 @@ export async function whileDatabaseIsAway<T>(write: () => Promise<T>, patience =
     try {
       return await write();
     } catch (error) {
-      if (!passes(error)) throw error;
+      if (!isDatabaseAway(error)) throw error;
       if (tries >= patience.tries) throw new DatabaseAwayError("the database is away", { cause: error });
       await delay(patience.pauseMs);
     }
   }
-}
-
-/**
- * The driver names lost connections. Of the server's codes: 57P = it shuts down or starts up, 53 = it is out of something,
- * 25P03 = it ended a transaction this process slept in, 40001 and 40P01 = another transaction won.
- */
-function passes(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return /^(CONNECTION_|CONNECT_TIMEOUT$|57P|53|25P03$|40001$|40P01$|ECONNREFUSED$|ECONNRESET$|EPIPE$)/.test(code);
 }
