@@ -56,7 +56,7 @@ export function collectEvidence(
 /** A worker that cannot reach the database for a while is taken for dead, as one is that stands still. */
 function workersHitBy(fault: FaultName, workers: number): number {
   if (fault.startsWith("postgres-") || fault === "workers-rolled") return workers;
-  return fault.startsWith("worker-") || fault.startsWith("leader-") ? 1 : 0;
+  return fault.startsWith("worker-") || fault.startsWith("leader-") || fault.endsWith("-frozen") ? 1 : 0;
 }
 
 export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {

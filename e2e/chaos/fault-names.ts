@@ -9,6 +9,7 @@ export const FAULT_NAMES = [
   "workers-rolled",
   "apis-rolled",
   "redis-flushed",
+  "redis-flushed-over-frozen",
   "redis-disconnected",
   "redis-stopped",
   "postgres-crashed",

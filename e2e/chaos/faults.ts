@@ -24,6 +24,11 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
   "workers-rolled": ({ workers }) => rollOver(workers),
   "apis-rolled": ({ apis }) => rollOver(apis),
   "redis-flushed": ({ servers }) => sendToRedis(redisOf(servers.redisUrl), "FLUSHALL"),
+  // What Redis knew of the runs that were taken from the frozen worker is gone when it wakes.
+  "redis-flushed-over-frozen": (installation, random) =>
+    freezeBeyondDeath(installation, random.pick(installation.workers), () =>
+      sendToRedis(redisOf(installation.servers.redisUrl), "FLUSHALL"),
+    ),
   "redis-disconnected": ({ servers }) => sendToRedis(redisOf(servers.redisUrl), "CLIENT KILL TYPE normal SKIPME yes"),
   "redis-stopped": async ({ servers }) => {
     await servers.run("redis-stop");
@@ -81,7 +86,11 @@ async function leaderOf({ database, workers }: Installation): Promise<Service> {
 }
 
 /** Woken only when another attempt of one of its runs is under way: its late writes then meet a row that runs. */
-async function freezeBeyondDeath({ database, workers }: Installation, chosen: Service): Promise<void> {
+async function freezeBeyondDeath(
+  { database, workers }: Installation,
+  chosen: Service,
+  beforeItWakes: () => Promise<void> = async () => {},
+): Promise<void> {
   const { client } = database;
   const runsOf = async (workerId: string) =>
     client<{ id: string }[]>`select id from generations where worker_id = ${workerId} and status = 'running'`;
@@ -101,6 +110,7 @@ async function freezeBeyondDeath({ database, workers }: Installation, chosen: Se
     const rerun = async () =>
       (await client`select from generations where id = any(${held}) and status = 'running' limit 1`).length > 0;
     await waitUntil("one of them runs again", rerun, 1_000).catch(() => undefined);
+    await beforeItWakes();
   } finally {
     chosen.signal("SIGCONT");
   }
