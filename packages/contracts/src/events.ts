@@ -1,3 +1,4 @@
+import type { TokenizerFacts } from "@shiftwork/pipeline";
 import { z } from "zod";
 import type { ErrorCode } from "./error-codes.ts";
 
@@ -28,7 +29,7 @@ export interface EventData {
   "generation.started": { readonly attempt: number; readonly worker: string };
   "context.prepared": {
     readonly strategy: string;
-    readonly tokenizer: { readonly profile: string; readonly approximate: boolean };
+    readonly tokenizer: TokenizerFacts;
     readonly contextLimit: number;
     readonly reservedForReply: number;
     readonly promptTokens: number;

@@ -12,6 +12,7 @@ import { resolveStrategy, type ContextStrategyRegistry } from "./shift/registry.
 import type { MeasuredBlock, Strategy } from "./shift/strategy.ts";
 import type { Summariser, SummaryFacts } from "./shift/summary/summariser.ts";
 import { createCounter, type Counter } from "./tokens/counter.ts";
+import type { Profile } from "./tokens/profile.ts";
 import { profileFor } from "./tokens/profiles.ts";
 import type { WireBlock } from "./wire/openai-chat.ts";
 import type { Segment, Wire } from "./wire/wire.ts";
@@ -30,6 +31,8 @@ export interface AssemblyInput {
   readonly anchorId?: string | null | undefined;
   /** Vectors that memories and lore are recalled by (`recallTexts` names the texts); absent = the built-in ones. */
   readonly recall?: RecallVectors | null | undefined;
+  /** Counts for the model; default: the built-in one of its name. */
+  readonly profile?: Profile | undefined;
   /** Writes summaries for `compress`; absent = it cannot compress. */
   readonly summariser?: Summariser | null | undefined;
 }
@@ -66,8 +69,7 @@ export interface Assembly {
 
 /** An assembly before its first stage. Throws `AssemblyInputError` when the settings cannot be worked with. */
 export function startAssembly(input: AssemblyInput): Assembly {
-  const { settings } = input;
-  const profile = profileFor(settings.model);
+  const { settings, profile = profileFor(settings.model) } = input;
   const budget = resolveBudget(settings, profile);
   const strategy = resolveStrategy(settings.contextStrategy, settings.strategyOptions, input.strategies);
   const wire = wireFor({ settings, speakers: macroValues(input.conversation) });

@@ -28,17 +28,19 @@ const BYTES_PER_TOKEN = 8;
 
 /**
  * The window of a turn that will be assembled with each of these settings; `null` = a strategy looks at every message.
+ * `ownProfile` counts for their model instead of the built-in one.
  * Throws `AssemblyInputError` for settings that cannot be worked with.
  */
 export function historyWindow(
   turns: readonly AssemblySettings[],
   strategies?: ContextStrategyRegistry,
+  ownProfile?: Profile,
 ): HistoryWindow | null {
   const needs: Need[] = [];
   for (const settings of turns) {
     const strategy = resolveStrategy(settings.contextStrategy, settings.strategyOptions, strategies);
     if (!isBuiltIn(strategy) || strategy.oldHistory !== "ignored") return null;
-    const profile = profileFor(settings.model);
+    const profile = ownProfile ?? profileFor(settings.model);
     const { budgetTokens } = resolveBudget(settings, profile);
     needs.push({ settings, strategy, profile, budgetTokens });
   }

@@ -74,6 +74,7 @@ export type {
   StageReport,
   TextRequest,
   TextSpan,
+  TokenizerFacts,
   WireFacts,
 } from "./prompt.ts";
 export {
@@ -127,13 +128,30 @@ export type {
 export type { Summarise, Summariser, SummaryFacts } from "./shift/summary/summariser.ts";
 export { modelFacts } from "./tokens/models.ts";
 export type { Profile } from "./tokens/profile.ts";
-export { PROFILES, profileFor } from "./tokens/profiles.ts";
+export {
+  calibrated,
+  CALIBRATION_FACTOR,
+  driftRatio,
+  learn,
+  reportedPromptTokens,
+  type Calibration,
+  type CountSample,
+  type Learned,
+  type ReportedTokens,
+} from "./tokens/calibration.ts";
+export { countMessage } from "./tokens/counter.ts";
+export { bareModelName, namedProfile, PROFILES, profileFor } from "./tokens/profiles.ts";
 export { FAMILIES, familyOf, type FamilyName, type TokenizerFamily } from "./tokens/families.ts";
 export type { Framing } from "./tokens/framing.ts";
-export { compileTokenizer } from "./tokens/tokenizer-json/compile-tokenizer.ts";
+export {
+  compileTokenizer,
+  createTokenizerCounter,
+  readTokenizer,
+  type CompiledTokenizer,
+} from "./tokens/tokenizer-json/compile-tokenizer.ts";
 export { MOST_TOKENIZER_CHARACTERS, parseTokenizer } from "./tokens/tokenizer-json/read-json.ts";
 export { TokenizerError } from "./tokens/tokenizer-json/tokenizer-error.ts";
-export { tokenizerProfile, type SuppliedTokenizer } from "./tokens/tokenizer-profile.ts";
+export { profileOfTokenizer, tokenizerProfile, type SuppliedTokenizer } from "./tokens/tokenizer-profile.ts";
 export { INSTRUCT_FORMATS, type InstructFormatId } from "./template/formats.ts";
 export type { InstructFormat, TurnSequences } from "./template/instruct-format.ts";
 export { isChatRequest, providerMessages } from "./wire/chat-request.ts";

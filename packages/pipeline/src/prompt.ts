@@ -3,6 +3,7 @@ import type { TokenBudgetExceeded } from "./errors.ts";
 import type { SummaryFacts } from "./shift/summary/summariser.ts";
 import type { Diagnostic, ExcludedReason, IncludedReason, ReasonDetail } from "./reasons.ts";
 import type { PostProcessing, WireSettings } from "./settings.ts";
+import type { Calibration } from "./tokens/calibration.ts";
 
 /** What a stage did: blocks and tokens going in and coming out (`tokens` is `null` before anything is counted). */
 export interface StageReport {
@@ -129,6 +130,15 @@ export type ProviderRequest = ChatRequest | TextRequest;
 /** One entry of what a model read, for display: a message, or in text mode the whole prompt. */
 export type ProviderMessage = ChatRequestMessage | { readonly prompt: string };
 
+/** What counted an assembly, as the audit names it. */
+export interface TokenizerFacts {
+  /** Id of the profile. */
+  readonly profile: string;
+  readonly approximate: boolean;
+  /** What its estimates were multiplied by; absent = nothing. */
+  readonly calibration?: Calibration | undefined;
+}
+
 /** How blocks became a request, as the audit names it. */
 export interface WireFacts {
   readonly shape: WireSettings["shape"];
@@ -144,7 +154,7 @@ export interface AssemblyReport {
   readonly error: TokenBudgetExceeded | null;
   readonly strategy: string;
   readonly wire: WireFacts;
-  readonly tokenizer: { readonly profile: string; readonly approximate: boolean };
+  readonly tokenizer: TokenizerFacts;
   readonly budget: BudgetReport;
   readonly blocks: readonly AuditBlock[];
   readonly ranges: readonly AuditRange[];

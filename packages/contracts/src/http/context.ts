@@ -2,6 +2,7 @@ import { BLOCK_SOURCES, POST_PROCESSING, ROLES, STAGE_NAMES } from "@shiftwork/p
 import { z } from "zod";
 import { publicId, Timestamp } from "./fields.ts";
 import { AssemblyPromise, turnFields } from "./generations.ts";
+import { TokenizerFacts } from "./tokenizers.ts";
 import { GenerationProblem } from "./problem-details.ts";
 
 const tokens = z.number().int();
@@ -79,7 +80,6 @@ const Stage = z.object({
   tokensOut: z.number().nullable(),
 });
 
-const Tokenizer = z.object({ profile: z.string(), approximate: z.boolean() });
 /** How blocks became a request; `format` only in text mode. */
 const WireFacts = z.object({
   shape: z.enum(["chat", "text"]),
@@ -95,6 +95,8 @@ const Usage = z.object({
       cacheReadTokens: tokens.nullable(),
     })
     .nullable(),
+  /** Reported input tokens to estimated ones; `null` when either is not known, or part of them came from a cache. */
+  driftRatio: z.number().nullable(),
 });
 const ProviderPayload = z.record(z.string(), z.unknown());
 
@@ -104,7 +106,7 @@ const AuditTarget = z.object({
   /** Kind of the provider. */
   provider: z.string(),
   model: z.string(),
-  tokenizer: Tokenizer,
+  tokenizer: TokenizerFacts,
   promptTokens: tokens.nullable(),
   providerRequest: ProviderPayload.nullable(),
   usage: Usage,
@@ -130,7 +132,7 @@ export const PromptContextAudit = z.object({
   model: z.string(),
   strategy: z.string(),
   wire: WireFacts,
-  tokenizer: Tokenizer,
+  tokenizer: TokenizerFacts,
   budget: Budget,
   blocks: z.array(AuditBlockObject),
   ranges: z.array(Range),
@@ -213,7 +215,7 @@ export const ContextPreview = z.object({
   provider: z.object({ id: publicId("provider"), kind: z.string() }),
   model: z.string(),
   wire: WireFacts,
-  tokenizer: Tokenizer,
+  tokenizer: TokenizerFacts,
   providerMessages: z.array(ProviderPayload).optional(),
   stages: z.array(Stage),
   assembly: AssemblyPromise,

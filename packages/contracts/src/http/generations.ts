@@ -3,6 +3,7 @@ import { z } from "zod";
 import { GENERATION_STATUSES } from "../events.ts";
 import { Metadata, publicId, Text, Timestamp } from "./fields.ts";
 import { GenerationProblem } from "./problem-details.ts";
+import { Calibration, TokenizerFacts } from "./tokenizers.ts";
 
 /** Deadline of a generation, in milliseconds: 1 s to 1 h, 10 minutes unless the request says otherwise. */
 export const DEADLINE_MS = { least: 1_000, most: 3_600_000, default: 600_000 } as const;
@@ -56,6 +57,8 @@ export const AssemblyPromise = z.strictObject({
   seed: z.string().min(1).max(200),
   now: Timestamp,
   chatRevision: z.number().int().min(0),
+  /** What estimates were multiplied by, `null` = nothing: a generation that is given it counts the same, whatever was learned since. */
+  calibration: Calibration.nullable().optional(),
 });
 export type AssemblyPromise = z.infer<typeof AssemblyPromise>;
 
@@ -200,7 +203,9 @@ export const GenerationObject = z.object({
       contextLimit: z.number().int(),
       reservedForReply: z.number().int(),
       promptTokens: z.number().int().nullable(),
-      tokenizer: z.object({ profile: z.string(), approximate: z.boolean() }),
+      tokenizer: TokenizerFacts,
+      /** Reported input tokens to `promptTokens`; `null` when either is not known, or part of them came from a cache. */
+      driftRatio: z.number().nullable(),
       included: z.number().int(),
       excluded: z.number().int(),
       summarised: z.number().int(),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { EventType } from "../events.ts";
 import { publicId, Timestamp } from "./fields.ts";
 import { GenerationProblem } from "./problem-details.ts";
+import { TokenizerFacts } from "./tokenizers.ts";
 
 const base = { seq: z.number().int(), generationId: publicId("generation") };
 const tokens = z.number().int().nullable();
@@ -31,7 +32,7 @@ const schemas = {
     type: z.literal("context.prepared"),
     ...base,
     strategy: z.string(),
-    tokenizer: z.object({ profile: z.string(), approximate: z.boolean() }),
+    tokenizer: TokenizerFacts,
     contextLimit: z.number().int(),
     reservedForReply: z.number().int(),
     promptTokens: z.number().int(),

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { buildPrompt } from "../build-prompt.ts";
 import type { WireFacts } from "../prompt.ts";
 import { aConversation, aMessage, answering, anInput, calling } from "../testing/conversation.ts";
+import { namedProfile, PROFILES } from "../tokens/profiles.ts";
 import { messagesOfBlocks } from "./messages-of-blocks.ts";
 import { MOST_STORED_STEPS, readAuditDocument, toAuditDocument } from "./audit-document.ts";
 import { fillMissingCounts } from "./fill-counts.ts";
@@ -75,7 +76,7 @@ describe("readAuditDocument", () => {
 
 describe("fillMissingCounts", () => {
   it("counts what was left out uncounted and drops its bound", () => {
-    const filled = fillMissingCounts(report.blocks, "openai:o200k_base");
+    const filled = fillMissingCounts(report.blocks, PROFILES["openai:o200k_base"]);
     const hidden = filled.find((block) => block.id === "msg:m1");
     const bound = report.blocks.find((block) => block.id === "msg:m1")?.tokensUpperBound ?? 0;
     expect(hidden?.tokens).toBeGreaterThan(4);
@@ -86,18 +87,19 @@ describe("fillMissingCounts", () => {
 
   it("counts as the wire of the audited request does", () => {
     const hiddenIn = (wire?: WireFacts) =>
-      fillMissingCounts(report.blocks, "openai:o200k_base", wire).find(({ id }) => id === "msg:m1")?.tokens ?? 0;
+      fillMissingCounts(report.blocks, PROFILES["openai:o200k_base"], wire).find(({ id }) => id === "msg:m1")?.tokens ??
+      0;
     expect(hiddenIn({ shape: "text", format: "chatml", postProcessing: "none" })).toBeGreaterThan(hiddenIn() + 4);
   });
 
   it("changes nothing under a profile it does not know", () => {
-    expect(fillMissingCounts(report.blocks, "gone")).toBe(report.blocks);
+    expect(fillMissingCounts(report.blocks, namedProfile({ profile: "gone", approximate: false }))).toBe(report.blocks);
   });
 });
 
 describe("promptContextAudit", () => {
   it("repeats its own facts as target 0", () => {
-    const usage = { estimated: { inputTokens: report.budget.promptTokens }, reported: null };
+    const usage = { estimated: { inputTokens: report.budget.promptTokens }, reported: null, driftRatio: null };
     const facts = {
       generationId: "gen_1",
       chatId: "chat_1",

@@ -1,21 +1,19 @@
 import type { AuditBlock, WireFacts } from "../prompt.ts";
 import { createCounter, type Counter } from "../tokens/counter.ts";
 import type { Profile } from "../tokens/profile.ts";
-import { PROFILES } from "../tokens/profiles.ts";
 import type { Wire } from "../wire/wire.ts";
 import { PLAIN_CHAT, wireOfFacts } from "../wire/wires.ts";
 
 /**
- * Counts the rows that were left out uncounted, with the profile and the wire the audit names (default: plain chat).
- * Rows that have a count stay as they are; with a profile that is no longer known all do.
+ * Counts the rows that were left out uncounted, with the profile (`null` = it is not known any more) and the wire the
+ * audit names (default: plain chat). Rows that have a count stay as they are; without a profile all do.
  */
 export function fillMissingCounts(
   blocks: readonly AuditBlock[],
-  profileId: string,
+  profile: Profile | null,
   facts: WireFacts = PLAIN_CHAT,
 ): readonly AuditBlock[] {
-  const profile = Object.values<Profile>(PROFILES).find(({ id }) => id === profileId);
-  if (profile === undefined || blocks.every((block) => block.tokens !== null)) return blocks;
+  if (profile === null || blocks.every((block) => block.tokens !== null)) return blocks;
   const [counter, wire] = [createCounter(profile), wireOfFacts(facts)];
   return blocks.map((block) => (block.tokens === null ? counted(block, counter, wire) : block));
 }

@@ -4,7 +4,7 @@ import type { AuditContent } from "./audit-document.ts";
 export const AUDIT_STATUSES = ["prepared", "completed", "failed", "cancelled"] as const;
 export type AuditStatus = (typeof AUDIT_STATUSES)[number];
 
-/** Tokens as we counted them and as the provider billed them; `reported: null` until it says so. */
+/** Tokens as we counted them and as the provider billed them; `reported` and `driftRatio` are `null` until it says so. */
 export interface AuditUsage {
   readonly estimated: { readonly inputTokens: number | null };
   readonly reported: {
@@ -12,6 +12,8 @@ export interface AuditUsage {
     readonly outputTokens: number | null;
     readonly cacheReadTokens: number | null;
   } | null;
+  /** Reported input tokens to estimated ones. */
+  readonly driftRatio: number | null;
 }
 
 /** What is known of the generation itself, beside what its assembly made. Times are RFC 3339 UTC. */

@@ -1,8 +1,16 @@
 import type { Assembly } from "../assembly.ts";
 import type { CountedBlock } from "../block.ts";
 import { canonicalJson, sha256Hex } from "../hash.ts";
-import type { AssemblyReport, AuditBlock, AuditCounts, AuditRange, ProviderRequest } from "../prompt.ts";
+import type {
+  AssemblyReport,
+  AuditBlock,
+  AuditCounts,
+  AuditRange,
+  ProviderRequest,
+  TokenizerFacts,
+} from "../prompt.ts";
 import { protectedIds } from "../shift/protection.ts";
+import type { Profile } from "../tokens/profile.ts";
 import { isChatRequest, providerMessages } from "../wire/chat-request.ts";
 import { auditBlocks } from "./audit-blocks.ts";
 import { collapseRanges } from "./audit-ranges.ts";
@@ -25,7 +33,7 @@ export function reportAssembly(assembly: Assembly): AssemblyReport {
     error: assembly.error,
     strategy: assembly.strategy.id,
     wire: wire.facts,
-    tokenizer: { profile: counter.profile.id, approximate: counter.profile.approximate },
+    tokenizer: tokenizerFacts(counter.profile),
     budget: {
       ...budget,
       promptTokens: assembly.promptTokens,
@@ -45,6 +53,10 @@ export function reportAssembly(assembly: Assembly): AssemblyReport {
     assemblyHash: request === null || assembly.summary?.exact === false ? null : assemblyHash(assembly, request),
     prefixHash: request === null ? null : prefixHash(blocks, request),
   };
+}
+
+function tokenizerFacts({ id, approximate, calibration }: Profile): TokenizerFacts {
+  return { profile: id, approximate, ...(calibration && { calibration }) };
 }
 
 function countRows(blocks: readonly AuditBlock[], ranges: readonly AuditRange[]): AuditCounts {
@@ -67,11 +79,10 @@ function anchorOf(included: readonly CountedBlock[]): string | null {
 
 // No message ids: a preview's draft has none, and its hash must equal that of the generation that follows.
 function assemblyHash({ budget, counter, strategy, input }: Assembly, request: ProviderRequest): string {
-  const { id, version } = counter.profile;
+  const { id, version, calibration } = counter.profile;
+  const profile = { id, version, ...(calibration && { factor: calibration.factor }) };
   const options = input.settings.strategyOptions;
-  return sha256Hex(
-    canonicalJson({ request, budget, profile: { id, version }, strategy: { id: strategy.id, options } }),
-  );
+  return sha256Hex(canonicalJson({ request, budget, profile, strategy: { id: strategy.id, options } }));
 }
 
 /** What stands before the first thing that was said; the host's opening of the reply stands behind it. */

@@ -1,3 +1,5 @@
+import type { TokenizerFacts } from "../prompt.ts";
+import { calibrated } from "./calibration.ts";
 import type { Profile } from "./profile.ts";
 import {
   estimateClaude,
@@ -32,6 +34,12 @@ export function profileFor(model: string, supplied: readonly Profile[] = []): Pr
   const name = bareModelName(model);
   const profiles = [...supplied, ...Object.values<Profile>(PROFILES)];
   return profiles.find((profile) => profile.matches(name)) ?? estimateGeneric;
+}
+
+/** The built-in profile of an id as an audit names it, calibrated as it was then; `null` = there is none any more. */
+export function namedProfile({ profile: name, calibration }: TokenizerFacts): Profile | null {
+  const profile = Object.values<Profile>(PROFILES).find(({ id }) => id === name);
+  return profile === undefined ? null : calibrated(profile, calibration ?? null);
 }
 
 /** Lower case, without a vendor path: `openai/GPT-4o` → `gpt-4o`. */

@@ -1,7 +1,9 @@
 import { encodeId, type AuditBlockObject, type PromptContextAudit } from "@shiftwork/contracts";
 import type { AuditRow } from "@shiftwork/db";
 import {
+  driftRatio,
   fillMissingCounts,
+  namedProfile,
   promptContextAudit,
   readAuditDocument,
   type AuditContent,
@@ -22,7 +24,7 @@ export async function auditContent(row: Pick<AuditRow, "document">): Promise<Aud
 /** A stored audit as clients see it; without `showContent` every text is left out. */
 export async function auditObject(row: AuditRow, showContent: boolean): Promise<PromptContextAudit> {
   const audit = promptContextAudit(factsOf(row), await auditContent(row));
-  const blocks = fillMissingCounts(audit.blocks, audit.tokenizer.profile, audit.wire).map(
+  const blocks = fillMissingCounts(audit.blocks, namedProfile(audit.tokenizer), audit.wire).map(
     publicBlock,
   ) as AuditBlockObject[];
   const complete: PromptContextAudit = {
@@ -58,6 +60,7 @@ function factsOf(row: AuditRow): Parameters<typeof promptContextAudit>[0] {
     usage: {
       estimated: { inputTokens: row.promptTokens },
       reported: usage ?? null,
+      driftRatio: usage ? driftRatio(row.promptTokens, usage) : null,
     },
   };
 }

@@ -8,6 +8,7 @@ import {
   type TenantGenerationRow,
   type Tx,
 } from "@shiftwork/db";
+import { driftRatio } from "@shiftwork/pipeline";
 import type { Caller } from "../auth/caller.ts";
 import { publicProblem } from "../context/public-refs.ts";
 import { visibleGeneration } from "../routes/visible.ts";
@@ -125,7 +126,8 @@ function between(from: Date | null, to: Date | null): number | null {
   return from === null || to === null ? null : Math.max(0, to.getTime() - from.getTime());
 }
 
-function contextOf({ context, strategy }: GenerationRow, auditAvailable: boolean): GenerationObject["context"] {
+function contextOf(row: GenerationRow, auditAvailable: boolean): GenerationObject["context"] {
+  const { context, strategy } = row;
   if (context === null) return null;
   const { contextLimit, reservedForReply, promptTokens, tokenizer, counts, assemblyHash } = context;
   return {
@@ -134,6 +136,7 @@ function contextOf({ context, strategy }: GenerationRow, auditAvailable: boolean
     reservedForReply,
     promptTokens,
     tokenizer,
+    driftRatio: driftRatio(promptTokens, row),
     included: counts.included,
     excluded: counts.excluded,
     summarised: counts.summarised,

@@ -9,6 +9,7 @@ export const openaiCl100k: Profile = {
   id: "openai:cl100k_base",
   version: 2,
   approximate: false,
+  families: ["gpt-4", "gpt-3.5"],
   framing: OPENAI_FRAMING,
   matches: (model) => MODELS.test(model),
   countText: (text) => countEncoded("cl100k_base", text),

@@ -10,6 +10,7 @@ export const openaiO200k: Profile = {
   id: "openai:o200k_base",
   version: 2,
   approximate: false,
+  families: ["gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "o-series", "gpt-oss"],
   framing: OPENAI_FRAMING,
   matches: (model) => MODELS.test(model),
   countText: (text) => countEncoded("o200k_base", text),

@@ -1,8 +1,18 @@
 import { createBpeCounter } from "../bpe/bpe-counter.ts";
+import type { Vocabulary } from "../bpe/vocabulary.ts";
+import { PRE_TOKENISERS, type PreTokeniserName } from "./pre-tokenisers.ts";
 import { arrayAt, objectAt } from "./read-json.ts";
 import { readModel } from "./read-model.ts";
-import { readNormalizer } from "./read-normalizer.ts";
+import { composesText } from "./read-normalizer.ts";
 import { readPreTokenizer } from "./read-pre-tokenizer.ts";
+
+/** A `tokenizer.json` as it is counted by: plain data and typed arrays, so that a thread can make it for another. */
+export interface CompiledTokenizer {
+  readonly vocabulary: Vocabulary;
+  readonly preTokeniser: PreTokeniserName;
+  /** Texts are composed (NFC) before they are cut. */
+  readonly composes: boolean;
+}
 
 /**
  * A counter from a parsed `tokenizer.json` (Hugging Face), exact for byte-level BPE with a known pre-tokeniser: that of
@@ -11,11 +21,27 @@ import { readPreTokenizer } from "./read-pre-tokenizer.ts";
  * Takes about half a second and 10 MB; throws `TokenizerError`, which names the field, for what cannot be counted by exactly.
  */
 export function compileTokenizer(file: unknown): (text: string) => number {
+  return createTokenizerCounter(readTokenizer(file));
+}
+
+/** All the work of `compileTokenizer`, and what it throws; what is left for `createTokenizerCounter` takes no time. */
+export function readTokenizer(file: unknown): CompiledTokenizer {
   const tokenizer = objectAt(file, "");
-  const normalise = readNormalizer(tokenizer["normalizer"]);
-  const pieceEnd = readPreTokenizer(tokenizer["pre_tokenizer"]);
-  const count = createBpeCounter(readModel(tokenizer["model"], addedTokens(tokenizer["added_tokens"])), pieceEnd);
-  return (text) => count(normalise(text));
+  return {
+    composes: composesText(tokenizer["normalizer"]),
+    preTokeniser: readPreTokenizer(tokenizer["pre_tokenizer"]),
+    vocabulary: readModel(tokenizer["model"], addedTokens(tokenizer["added_tokens"])),
+  };
+}
+
+/** The counter of a compiled tokenizer. It writes into the tokenizer what it finds out, so both stay in one thread. */
+export function createTokenizerCounter({
+  vocabulary,
+  preTokeniser,
+  composes,
+}: CompiledTokenizer): (text: string) => number {
+  const count = createBpeCounter(vocabulary, PRE_TOKENISERS[preTokeniser].pieceEnd);
+  return composes ? (text) => count(text.normalize("NFC")) : count;
 }
 
 function addedTokens(value: unknown): ReadonlySet<string> {

@@ -40,6 +40,8 @@ export const PRE_TOKENISERS = {
   },
 } as const satisfies Record<string, PreTokeniser>;
 
+export type PreTokeniserName = keyof typeof PRE_TOKENISERS;
+
 function cl100k(number: string): string {
   return String.raw`${CONTRACTION}|[^\r\n\p{L}\p{N}]?\p{L}+|${number}| ?[^\s\p{L}\p{N}]+[\r\n]*|${SPACES}`;
 }

@@ -1,26 +1,24 @@
-import type { PieceEnd } from "../bpe/pieces.ts";
-import { PRE_TOKENISERS, type PreTokeniser } from "./pre-tokenisers.ts";
+import { PRE_TOKENISERS, type PreTokeniserName } from "./pre-tokenisers.ts";
 import { arrayAt, expectOneOf, objectAt } from "./read-json.ts";
 import { TokenizerError } from "./tokenizer-error.ts";
 
 const POINTER = "/pre_tokenizer";
 
 /** The pre-tokeniser that `pre_tokenizer` asks for: splits by known expressions, then bytes. */
-export function readPreTokenizer(value: unknown): PieceEnd {
+export function readPreTokenizer(value: unknown): PreTokeniserName {
   const sequence = objectAt(value, POINTER);
   expectOneOf(sequence, "type", ["Sequence"], POINTER);
   const steps = arrayAt(sequence["pretokenizers"], `${POINTER}/pretokenizers`);
   const expressions = steps.slice(0, -1).map(expressionOf);
   expectBytes(steps.at(-1), steps.length - 1);
-  const known = Object.values<PreTokeniser>(PRE_TOKENISERS).find(
-    (candidate) => candidate.expressions.join("\0") === expressions.join("\0"),
-  );
+  const names = Object.keys(PRE_TOKENISERS) as PreTokeniserName[];
+  const known = names.find((name) => PRE_TOKENISERS[name].expressions.join("\0") === expressions.join("\0"));
   if (known === undefined)
     throw new TokenizerError(
       `${POINTER}/pretokenizers`,
       `splits by an expression that is not known: ${expressions.join(" then ").slice(0, 200)}`,
     );
-  return known.pieceEnd;
+  return known;
 }
 
 function expressionOf(value: unknown, index: number): string {
