@@ -717,6 +717,43 @@ grant delete, insert, select, update on tenants to shiftwork_admin;
 grant select on tenants to shiftwork_api;
 grant select on tenants to shiftwork_worker;
 
+create table token_calibrations (
+  tenant_id uuid not null,
+  provider_id uuid not null,
+  model text not null,
+  profile text not null,
+  profile_version integer not null,
+  version integer not null,
+  factor double precision not null,
+  ratio double precision not null,
+  samples integer not null,
+  updated_at timestamp with time zone not null default now(),
+  constraint token_calibrations_tenant_id_provider_id_fkey FOREIGN KEY (tenant_id, provider_id) REFERENCES providers(tenant_id, id) ON DELETE CASCADE,
+  constraint token_calibrations_pkey PRIMARY KEY (tenant_id, provider_id, model)
+);
+alter table token_calibrations enable row level security;
+alter table token_calibrations force row level security;
+create policy tenant_isolation on token_calibrations for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on token_calibrations to shiftwork_api;
+grant delete, insert, select, update on token_calibrations to shiftwork_worker;
+
+create table tokenizers (
+  tenant_id uuid not null,
+  id uuid not null,
+  name text not null,
+  models text[] not null,
+  size_bytes integer not null,
+  file bytea not null storage e,
+  created_at timestamp with time zone not null default now(),
+  constraint tokenizers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+  constraint tokenizers_pkey PRIMARY KEY (tenant_id, id)
+);
+alter table tokenizers enable row level security;
+alter table tokenizers force row level security;
+create policy tenant_isolation on tokenizers for all to public using ((tenant_id = current_tenant())) with check ((tenant_id = current_tenant()));
+grant delete, insert, select, update on tokenizers to shiftwork_api;
+grant delete, insert, select, update on tokenizers to shiftwork_worker;
+
 create table workers (
   id uuid not null,
   host text not null,

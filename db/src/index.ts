@@ -26,6 +26,16 @@ export {
   type BulkProgress,
   type HeldBulkAction,
 } from "./queries/bulk-actions.ts";
+export { findCalibration, recordCountSample, type CalibrationPlace } from "./queries/token-calibrations.ts";
+export {
+  deleteTokenizer,
+  findTokenizer,
+  findTokenizerFile,
+  insertTokenizer,
+  listTokenizers,
+  type NewTokenizer,
+  type TokenizerRow,
+} from "./queries/tokenizers.ts";
 export { requestCancel, type CancelOutcome } from "./queries/cancel.ts";
 export { findBehind, requestCancels, type ManyCancelled } from "./queries/cancel-many.ts";
 export {
@@ -213,6 +223,7 @@ export type {
   CharacterSettings,
   ChatSettings,
   GenerationContext,
+  Counting,
   GenerationRequest,
   ProviderModel,
   Tables,

@@ -14,6 +14,7 @@ import * as addBranches from "../migrations/0011_add_branches.ts";
 import * as indexPreparedAudits from "../migrations/0012_index_prepared_audits.ts";
 import * as addEmbeddings from "../migrations/0013_add_embeddings.ts";
 import * as accountForOperations from "../migrations/0014_account_for_operations.ts";
+import * as addTokenizers from "../migrations/0015_add_tokenizers.ts";
 import { openDatabase } from "./client.ts";
 import { databaseAddress } from "./database-address.ts";
 import { ensureRoles } from "./roles.ts";
@@ -34,6 +35,7 @@ const MIGRATIONS = {
   "0012_index_prepared_audits": indexPreparedAudits,
   "0013_add_embeddings": addEmbeddings,
   "0014_account_for_operations": accountForOperations,
+  "0015_add_tokenizers": addTokenizers,
 } as const satisfies Record<string, Migration>;
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).at(-1) ?? "";

@@ -1,5 +1,6 @@
 import type {
   AssemblyReport,
+  Calibration,
   Character,
   LoreEntry,
   PostProcessing,
@@ -36,6 +37,8 @@ export interface Tables {
   embeddings: EmbeddingsTable;
   embedding_requests: EmbeddingRequestsTable;
   imports: ImportsTable;
+  tokenizers: TokenizersTable;
+  token_calibrations: TokenCalibrationsTable;
   generations: GenerationsTable;
   generation_contents: GenerationContentsTable;
   generation_summaries: GenerationSummariesTable;
@@ -253,6 +256,29 @@ interface ImportsTable {
   created_at: Generated<Date>;
 }
 
+interface TokenizersTable {
+  tenant_id: string;
+  id: string;
+  name: string;
+  models: string[];
+  size_bytes: number;
+  file: Uint8Array;
+  created_at: Generated<Date>;
+}
+
+interface TokenCalibrationsTable {
+  tenant_id: string;
+  provider_id: string;
+  model: string;
+  profile: string;
+  profile_version: number;
+  version: number;
+  factor: number;
+  ratio: number;
+  samples: number;
+  updated_at: Generated<Date>;
+}
+
 /** The context in numbers: what a generation row keeps after its audit was replaced. */
 export interface GenerationContext {
   readonly contextLimit: number;
@@ -328,6 +354,16 @@ export interface GenerationRequest {
   readonly now: string;
   /** Set when the caller insists on what a preview promised. */
   readonly expectedHash: string | null;
+  /** Absent in requests from before there was a choice: as the built-in profiles count. */
+  readonly counting?: Counting;
+}
+
+/** What a turn is counted with, decided when it is accepted, so that nothing learned later changes it. */
+export interface Counting {
+  /** The tenant's tokenizer; `null` = the built-in profile of the model. */
+  readonly tokenizerId: string | null;
+  /** What estimates are multiplied by; `null` = nothing. */
+  readonly calibration: Calibration | null;
 }
 
 /** The user's message of a turn that waits for the one before it in its chat. */

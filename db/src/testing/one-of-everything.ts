@@ -21,7 +21,7 @@ export async function insertOneOfEverything(admin: Db, db: Db, chat: TestChat): 
   });
 }
 
-async function insertAuthored(tx: Tx, { tenantId, chatId }: TestChat): Promise<void> {
+async function insertAuthored(tx: Tx, { tenantId, chatId, providerId }: TestChat): Promise<void> {
   const [characterId, bookId] = [uuidv7(), uuidv7()];
   await sql`insert into characters (tenant_id, id, name, data) values (${tenantId}, ${characterId}, 'A', '{}')`.execute(
     tx,
@@ -45,6 +45,15 @@ async function insertAuthored(tx: Tx, { tenantId, chatId }: TestChat): Promise<v
   await sql`insert into embeddings (tenant_id, key, vector) values (${tenantId}, '\\x00', '\\x00')`.execute(tx);
   await sql`
     insert into embedding_requests (tenant_id, chat_id, with_lore) values (${tenantId}, ${chatId}, false)
+  `.execute(tx);
+  await sql`
+    insert into tokenizers (tenant_id, id, name, models, size_bytes, file)
+    values (${tenantId}, ${uuidv7()}, 'T', '{m}', 1, '\\x00')
+  `.execute(tx);
+  await sql`
+    insert into token_calibrations
+      (tenant_id, provider_id, model, profile, profile_version, version, factor, ratio, samples)
+    values (${tenantId}, ${providerId}, 'm', 'p', 1, 1, 1, 1, 1)
   `.execute(tx);
   await sql`
     insert into imports (tenant_id, id, kind, result) values (${tenantId}, ${uuidv7()}, 'card', '{}')

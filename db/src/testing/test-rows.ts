@@ -68,6 +68,7 @@ export async function insertTestGeneration(
     Pick<
       NewGeneration,
       | "id"
+      | "model"
       | "action"
       | "strategy"
       | "inputMessageId"

@@ -61,6 +61,8 @@ export const ERROR_CODES = [
   "TENANT_NOT_FOUND",
   "BULK_ACTION_NOT_FOUND",
   "ERROR_GROUP_NOT_FOUND",
+  "TOKENIZER_NOT_FOUND",
+  "TOKENIZER_INVALID",
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 

@@ -14,6 +14,7 @@ export const ID_PREFIXES = {
   import: "imp",
   worker: "wkr",
   bulkAction: "bulk",
+  tokenizer: "tok",
   adminKey: "adm",
 } as const satisfies Record<string, string>;
 export type IdKind = keyof typeof ID_PREFIXES;

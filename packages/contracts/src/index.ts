@@ -82,6 +82,7 @@ export {
 } from "./http/imports.ts";
 export { CreateLorebook, CreateLoreEntry, LorebookBinding, LorebookObject, LoreEntryObject } from "./http/lorebooks.ts";
 export { CreateMemory, MemoryObject, MemoryQuery } from "./http/memories.ts";
+export { Tokenize, TokenizerFields, TokenizerObject, TokenizerUpload, TokenCount } from "./http/tokenizers.ts";
 export { CreateMessage, MessageObject, MessageQuery, PatchMessage } from "./http/messages.ts";
 export { CreatePersona, PersonaObject } from "./http/personas.ts";
 export { FieldProblem, GenerationProblem, ProblemDetails } from "./http/problem-details.ts";

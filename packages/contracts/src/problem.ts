@@ -68,6 +68,8 @@ export const ERROR_FACTS = {
   TENANT_NOT_FOUND: client("There is no such tenant"),
   BULK_ACTION_NOT_FOUND: client("There is no such bulk action"),
   ERROR_GROUP_NOT_FOUND: client("There are no failures of this kind"),
+  TOKENIZER_NOT_FOUND: client("There is no such tokenizer"),
+  TOKENIZER_INVALID: client("The tokenizer cannot be counted by exactly"),
 } as const satisfies Record<ErrorCode, Facts>;
 
 /** A problem with its code's facts. `detail` and `params` are ours: never upstream text, URLs or keys. */

@@ -151,7 +151,13 @@ export {
 } from "./tokens/tokenizer-json/compile-tokenizer.ts";
 export { MOST_TOKENIZER_CHARACTERS, parseTokenizer } from "./tokens/tokenizer-json/read-json.ts";
 export { TokenizerError } from "./tokens/tokenizer-json/tokenizer-error.ts";
-export { profileOfTokenizer, tokenizerProfile, type SuppliedTokenizer } from "./tokens/tokenizer-profile.ts";
+export {
+  countsForModel,
+  familiesOfModels,
+  profileOfTokenizer,
+  tokenizerProfile,
+  type SuppliedTokenizer,
+} from "./tokens/tokenizer-profile.ts";
 export { INSTRUCT_FORMATS, type InstructFormatId } from "./template/formats.ts";
 export type { InstructFormat, TurnSequences } from "./template/instruct-format.ts";
 export { isChatRequest, providerMessages } from "./wire/chat-request.ts";

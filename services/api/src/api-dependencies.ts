@@ -1,6 +1,6 @@
 import type { HealthObject } from "@shiftwork/contracts";
 import type { Db } from "@shiftwork/db";
-import type { EventLog, LoadedPlugins, Logger, Queue } from "@shiftwork/platform";
+import type { EventLog, LoadedPlugins, Logger, Queue, Tokenizers } from "@shiftwork/platform";
 import type { HttpProblem } from "./errors.ts";
 import type { Previewer } from "./preview/previewer.ts";
 import type { StreamRegistry } from "./events/stream-registry.ts";
@@ -21,6 +21,8 @@ export interface ApiDependencies {
   readonly version: string;
   /** The same in API and workers, or a preview would not be its generation. */
   readonly plugins: LoadedPlugins;
+  /** Tokenizers that tenants brought. */
+  readonly tokenizers: Tokenizers;
   readonly previewer: Pick<Previewer, "preview">;
   /** Why the API is not ready, or `null`: database, migrations, draining. */
   readonly readiness: () => Promise<HttpProblem | null>;

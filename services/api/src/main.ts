@@ -2,6 +2,7 @@ import { assertRoleIsBound, openDatabase } from "@shiftwork/db";
 import {
   createLogger,
   createLoop,
+  createTokenizers,
   loadPlugins,
   openPostgresEventLog,
   openQueue,
@@ -92,6 +93,7 @@ const app = await createApp({
   pepper: config.API_KEY_PEPPER,
   version: packageVersion(),
   plugins,
+  tokenizers: createTokenizers(),
   previewer,
   health: createHealthCheck({ adminDb: admin.db, queue, deadAfterMs: config.WORKER_DEAD_AFTER_MS }),
   wakeBulkActions: () => bulkActions.wake(),

@@ -10,6 +10,7 @@ import {
 } from "@shiftwork/db";
 import {
   createLoop,
+  createTokenizers,
   type FrameWriter,
   type LoadedPlugins,
   type Logger,
@@ -120,6 +121,7 @@ function runDependencies(deps: WorkerDependencies, activeRuns: ActiveRuns, lease
     },
     summaryTimeoutMs: config.SUMMARY_TIMEOUT_MS,
     useLite: deps.useLite,
+    tokenizers: createTokenizers(),
     vectorCache: createVectorCache(),
     frame: { frameMs: config.FRAME_MS, frameBytes: config.FRAME_BYTES },
     frames: deps.frames,

@@ -1,4 +1,4 @@
-import { FAMILIES, familyOf } from "./families.ts";
+import { FAMILIES, familyOf, type FamilyName } from "./families.ts";
 import { OPENAI_FRAMING, type Framing } from "./framing.ts";
 import type { Profile } from "./profile.ts";
 import { bareModelName } from "./profiles.ts";
@@ -29,21 +29,27 @@ export function profileOfTokenizer(
   { id, version, models, framing }: Omit<SuppliedTokenizer, "file">,
   compiled: CompiledTokenizer,
 ): Profile {
-  const names = models.map(bareModelName);
   const countText = createTokenizerCounter(compiled);
   return {
     id,
     version,
     approximate: false,
-    families: familiesOf(names),
-    framing: framing ?? framingOf(names[0] ?? ""),
-    matches: (model) => names.some((name) => matchesModel(name, model)),
+    families: familiesOfModels(models),
+    framing: framing ?? framingOf(bareModelName(models[0] ?? "")),
+    matches: (model) => countsForModel(models, model),
     countText,
   };
 }
 
-function familiesOf(names: readonly string[]): readonly string[] {
-  return [...new Set(names.map(familyOf).filter((family) => family !== null))];
+/** Whether one of the patterns stands for the model; case and a vendor path do not matter. */
+export function countsForModel(patterns: readonly string[], model: string): boolean {
+  const name = bareModelName(model);
+  return patterns.some((pattern) => matchesModel(bareModelName(pattern), name));
+}
+
+/** The families that names or patterns of models belong to, as far as they are known. */
+export function familiesOfModels(models: readonly string[]): readonly FamilyName[] {
+  return [...new Set(models.map((model) => familyOf(bareModelName(model))).filter((family) => family !== null))];
 }
 
 function framingOf(model: string): Framing {

@@ -3,11 +3,12 @@ import type { AuditRow } from "@shiftwork/db";
 import {
   driftRatio,
   fillMissingCounts,
-  namedProfile,
   promptContextAudit,
   readAuditDocument,
   type AuditContent,
   type AuditDocument,
+  type Profile,
+  type TokenizerFacts,
 } from "@shiftwork/pipeline";
 import { promisify } from "node:util";
 import { inflate } from "node:zlib";
@@ -21,12 +22,19 @@ export async function auditContent(row: Pick<AuditRow, "document">): Promise<Aud
   return readAuditDocument(JSON.parse(stored) as AuditDocument);
 }
 
-/** A stored audit as clients see it; without `showContent` every text is left out. */
-export async function auditObject(row: AuditRow, showContent: boolean): Promise<PromptContextAudit> {
+/**
+ * A stored audit as clients see it; without `showContent` every text is left out. `findProfile` finds what counted it
+ * again, for what was left out uncounted.
+ */
+export async function auditObject(
+  row: AuditRow,
+  showContent: boolean,
+  findProfile: (tokenizer: TokenizerFacts) => Promise<Profile | null>,
+): Promise<PromptContextAudit> {
   const audit = promptContextAudit(factsOf(row), await auditContent(row));
-  const blocks = fillMissingCounts(audit.blocks, namedProfile(audit.tokenizer), audit.wire).map(
-    publicBlock,
-  ) as AuditBlockObject[];
+  const isCounted = audit.blocks.every(({ tokens }) => tokens !== null);
+  const profile = isCounted ? null : await findProfile(audit.tokenizer);
+  const blocks = fillMissingCounts(audit.blocks, profile, audit.wire).map(publicBlock) as AuditBlockObject[];
   const complete: PromptContextAudit = {
     ...audit,
     object: "prompt_context_audit",

@@ -21,6 +21,7 @@ import {
 import { uuidv7 } from "uuidv7";
 import { HttpProblem, notFound } from "../errors.ts";
 import { visibleGeneration } from "../routes/visible.ts";
+import { chooseCounting } from "../tokenizers/choose-counting.ts";
 import type { Accepted, AcceptedBy } from "./accept.ts";
 import { enterChat } from "./enter-chat.ts";
 import { replayedRequest } from "./replayed-request.ts";
@@ -101,7 +102,8 @@ async function contentsOf(
     const replay = stored.replay ?? (await replayedRequest(tx, tenantId, chat.id, earlier.id));
     return { request: stored.request, replay };
   }
-  const request = { ...stored.request, now: now.toISOString(), expectedHash: null };
+  const counting = await chooseCounting(tx, tenantId, { providerId: provider.id, model: earlier.model });
+  const request = { ...stored.request, now: now.toISOString(), expectedHash: null, counting };
   checkedSettings({ request, row: earlier, ...(await readStandingSettings(tx, tenantId, chat)), provider }, strategies);
   return { request, replay: null };
 }

@@ -5,6 +5,7 @@ import {
   listProviders,
   readStandingSettings,
   type ChatRow,
+  type Counting,
   type GenerationRequest,
   type ProviderRow,
   type StandingSettings,
@@ -12,7 +13,6 @@ import {
 } from "@shiftwork/db";
 import {
   defaultSeed,
-  profileFor,
   resolveBudget,
   resolveStrategy,
   type AssemblySettings,
@@ -23,6 +23,7 @@ import type { Caller } from "../auth/caller.ts";
 import { fieldProblem, HttpProblem, notFound } from "../errors.ts";
 import { uuidOf } from "../routes/ids.ts";
 import { namedPersona } from "../routes/visible.ts";
+import { chooseCounting, isApproximate } from "../tokenizers/choose-counting.ts";
 import { chooseModel } from "./choose-model.ts";
 import { findInput, type TurnInput } from "./find-input.ts";
 import { requireSummarizer } from "./require-summarizer.ts";
@@ -43,7 +44,7 @@ export interface ResolvedTurn extends Omit<TurnInput, "parentId"> {
   readonly model: string;
   readonly strategy: string;
   readonly seed: string;
-  readonly request: GenerationRequest;
+  readonly request: GenerationRequest & { readonly counting: Counting };
   readonly settings: AssemblySettings;
   /** The same turn under another strategy or in another window; throws when that cannot work. */
   readonly settingsIf: (change: TurnChange) => AssemblySettings;
@@ -69,7 +70,9 @@ export async function resolveTurn(tx: Tx, host: TurnHost, chat: TurnPlace, turn:
   const { provider, model } = chooseModel(levels, providers);
   const path = await branchPath(tx, caller.tenantId, chat.id, chat.activeBranch);
   const { parentId, ...input } = await findInput(tx, path, turn);
-  const request = await storedRequest(tx, caller, turn, now);
+  const promised = turn.assembly?.calibration;
+  const counting = await chooseCounting(tx, caller.tenantId, { providerId: provider.id, model, promised });
+  const request = { ...(await storedRequest(tx, caller, turn, now)), counting };
   const strategy = [turn, ...below].find((level) => level.contextStrategy !== undefined)?.contextStrategy ?? "truncate";
   const seed = turn.assembly?.seed ?? turn.seed ?? defaultSeed(chat.id, parentId);
   const row = { action: turn.action, model, strategy, seed };
@@ -94,7 +97,7 @@ export interface TurnLayers extends StandingSettings {
 export function checkedSettings(layers: TurnLayers, strategies: ContextStrategyRegistry): AssemblySettings {
   const settings = resolveSettings(layers);
   resolveStrategy(settings.contextStrategy, settings.strategyOptions, strategies);
-  resolveBudget(settings, profileFor(settings.model));
+  resolveBudget(settings, { approximate: isApproximate(settings.model, layers.request.counting) });
   return settings;
 }
 

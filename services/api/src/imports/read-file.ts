@@ -10,7 +10,7 @@ import {
   type ChatImport,
   type ImportWarning,
 } from "@shiftwork/formats";
-import type { ImportForm } from "./read-form.ts";
+import type { ImportForm } from "./import-form.ts";
 
 /** What a file holds. */
 export type ImportedFile =

@@ -18,7 +18,7 @@ import { bind } from "../routes/lorebooks/bind.ts";
 import { namedCharacter, namedPersona } from "../routes/visible.ts";
 import { importedMessage } from "./imported-message.ts";
 import type { ImportedFile } from "./read-file.ts";
-import type { ImportForm } from "./read-form.ts";
+import type { ImportForm } from "./import-form.ts";
 
 /** What an import made, as its row keeps it: uuids and counts. */
 export interface ImportResult {

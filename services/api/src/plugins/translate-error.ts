@@ -1,5 +1,5 @@
 import { ImportError } from "@shiftwork/formats";
-import { AssemblyInputError } from "@shiftwork/pipeline";
+import { AssemblyInputError, TokenizerError } from "@shiftwork/pipeline";
 import type { ErrorCode } from "@shiftwork/contracts";
 import { isDatabaseAway } from "@shiftwork/db";
 import { fieldProblem, HttpProblem } from "../errors.ts";
@@ -26,6 +26,7 @@ export function translateError(error: unknown): HttpProblem {
   if (error instanceof HttpProblem) return error;
   if (error instanceof AssemblyInputError) return fieldProblem(error.code, error.pointer, error.message, error.fix);
   if (error instanceof ImportError) return importProblem(error);
+  if (error instanceof TokenizerError) return tokenizerProblem(error);
   const code = codeOf(error);
   const framework = FRAMEWORK_CODES[code];
   if (framework) return new HttpProblem(...framework);
@@ -45,6 +46,12 @@ function importProblem(error: ImportError): HttpProblem {
     params: { reason, ...(line === undefined ? {} : { line }), ...(field === undefined ? {} : { field }) },
     errors: [{ pointer: field ?? "/file", code: reason, message, fix }],
   });
+}
+
+function tokenizerProblem({ pointer, message }: TokenizerError): HttpProblem {
+  const fix =
+    "Send a tokenizer.json of a byte-level BPE with a known pre-tokeniser (Llama 3, Qwen, gpt-oss, Mistral, DeepSeek).";
+  return fieldProblem("TOKENIZER_INVALID", `/file${pointer}`, message, fix, "unsupported");
 }
 
 function codeOf(error: unknown): string {

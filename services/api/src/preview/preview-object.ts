@@ -38,6 +38,7 @@ export function previewObject(
       seed: turn.seed,
       now: turn.request.now,
       chatRevision: place.revision,
+      calibration: turn.request.counting.calibration,
     },
     shifts: whatIfs.map((whatIf) => whatIfObject(report, whatIf, showText)),
   };

@@ -9,8 +9,14 @@ import {
   type StoredInput,
   type Tx,
 } from "@shiftwork/db";
-import { AssemblyInputError, historyWindow, type AssemblyReport, type AssemblySettings } from "@shiftwork/pipeline";
-import { hostClock, type LoadedPlugins } from "@shiftwork/platform";
+import {
+  AssemblyInputError,
+  historyWindow,
+  type AssemblyReport,
+  type AssemblySettings,
+  type Profile,
+} from "@shiftwork/pipeline";
+import { hostClock, profileOfTurn, type LoadedPlugins, type Tokenizers } from "@shiftwork/platform";
 import {
   createSummariser,
   findRecallChoice,
@@ -25,6 +31,7 @@ import { resolveTurn, type ResolvedTurn, type TurnPlace } from "../generations/r
 import { greetingOf } from "../routes/chats/greeting.ts";
 import { uuidOf } from "../routes/ids.ts";
 import { namedCharacter, namedPersona, visibleChat } from "../routes/visible.ts";
+import { ownTokenizer } from "../tokenizers/own-tokenizer.ts";
 import { assemble, type Previews } from "./assemble.ts";
 import { recallForPreview, type PreviewVectors } from "./recall-for-preview.ts";
 
@@ -44,6 +51,7 @@ export interface PreviewHost {
   /** Opens the secrets of providers that write summaries; `null` = previews call no model. */
   readonly masterKey: Uint8Array | null;
   readonly vectors: PreviewVectors;
+  readonly tokenizers: Tokenizers;
   readonly caller: Caller;
 }
 
@@ -58,12 +66,13 @@ export async function previewTurn(
 ): Promise<PreviewedTurn> {
   const { db, plugins, caller } = host;
   const loaded = await withTenant(db, caller.tenantId, (tx) => load(tx, host, body));
-  const { place, turn, whatIfs, stored, helper, choice } = loaded;
+  const { place, turn, whatIfs, stored, helper, choice, profile } = loaded;
   const variants = [turn.settings, ...whatIfs];
   const input = {
     ...stored,
     recall: await recallForPreview(host, choice, stored.conversation, variants, signal),
     settings: turn.settings,
+    profile,
     interceptors: plugins.interceptors,
     strategies: plugins.strategies,
     clock: hostClock,
@@ -117,6 +126,8 @@ interface Loaded {
   readonly helper: CallingSummariser | null;
   /** Whose vectors the chat recalls by; `null` = the built-in ones. */
   readonly choice: RecallChoice | null;
+  /** What counts the turn, as its generation would. */
+  readonly profile: Profile;
 }
 
 async function load(tx: Tx, host: PreviewHost, body: CreateContextPreview): Promise<Loaded> {
@@ -126,18 +137,22 @@ async function load(tx: Tx, host: PreviewHost, body: CreateContextPreview): Prom
   const whatIfs = body.shifts.map((change, index) => atPointer(`/shifts/${index}`, () => turn.settingsIf(change)));
   const helper = body.modelCalls ? await summariserFor(tx, host, [turn.settings, ...whatIfs], turn) : null;
   const choice = await findRecallChoice(tx, caller.tenantId, await readStandingSettings(tx, caller.tenantId, place));
-  if (body.chatId === undefined)
-    return { place, turn, whatIfs, helper, choice, stored: await newInput(tx, caller, place, turn) };
+  const profile = await profileOfTurn(turn.model, turn.request.counting, async (id) => {
+    const own = await ownTokenizer(host.tokenizers, caller.tenantId, id, (work) => work(tx));
+    return own && own.profile;
+  });
+  const chosen = { place, turn, whatIfs, helper, choice, profile };
+  if (body.chatId === undefined) return { ...chosen, stored: await newInput(tx, caller, place, turn) };
   const stored = await loadAssemblyInput(tx, caller.tenantId, {
     chatId: place.id,
     inputMessageId: turn.inputMessageId,
     draft: turn.draft,
     personaId: turn.request.personaId,
     lorebookIds: turn.request.lorebookIds,
-    window: historyWindow([turn.settings, ...whatIfs], plugins.strategies),
+    window: historyWindow([turn.settings, ...whatIfs], plugins.strategies, profile),
   });
   if (!stored) throw notFound("chat");
-  return { place, turn, whatIfs, helper, choice, stored };
+  return { ...chosen, stored };
 }
 
 /** The model a generation of this turn would have its summary written by; `null` = nothing asks for one. */

@@ -1,5 +1,6 @@
 import type { CreateContextPreview } from "@shiftwork/contracts";
 import { createUseLite, createVectorCache } from "@shiftwork/providers";
+import { createTokenizers } from "@shiftwork/platform";
 import type { Caller } from "../auth/caller.ts";
 import { previewObject } from "./preview-object.ts";
 import { previewTurn, type PreviewHost } from "./preview-turn.ts";
@@ -17,12 +18,13 @@ export interface Previewer {
 }
 
 /** Makes previews in the calling thread, which stands still for as long as a stage takes. */
-export function previewsHere(host: Omit<PreviewHost, "caller" | "vectors">): Previewer {
+export function previewsHere(host: Omit<PreviewHost, "caller" | "vectors" | "tokenizers">): Previewer {
   const useLite = createUseLite();
   const vectors = { useLite, cache: createVectorCache() };
+  const tokenizers = createTokenizers();
   return {
     async preview({ caller, body }, signal) {
-      const preview = await previewTurn({ ...host, vectors, caller }, body, signal);
+      const preview = await previewTurn({ ...host, vectors, tokenizers, caller }, body, signal);
       return new TextEncoder().encode(JSON.stringify(previewObject(preview, body.include)));
     },
     close: () => useLite.close(),

@@ -62,6 +62,10 @@ import { listTenants } from "./tenants/list.ts";
 import { readTenant } from "./tenants/read.ts";
 import { updateTenant } from "./tenants/update.ts";
 import { tenantSwitch } from "./tenants/tenant-switch.ts";
+import { createTokenizer } from "./tokenizers/create.ts";
+import { deleteTokenizer } from "./tokenizers/delete.ts";
+import { listTokenizers } from "./tokenizers/list.ts";
+import { tokenize } from "./tokenizers/tokenize.ts";
 import { listWorkers } from "./workers/list.ts";
 import { readLiveness } from "./service/alive.ts";
 import { readHealth } from "./service/health.ts";
@@ -109,6 +113,10 @@ export const ENDPOINTS = {
   readContextAudit,
   createContextPreview,
   listContextStrategies,
+  createTokenizer,
+  listTokenizers,
+  deleteTokenizer,
+  tokenize,
   readSettings,
   updateSettings,
   readChatSettings,

@@ -25,7 +25,7 @@ let document: Document;
 
 beforeAll(async () => {
   // The document comes from the registry alone: nothing that would do I/O is ever called.
-  const unused = {} as Pick<ApiDependencies, "db" | "adminDb" | "queue" | "eventLog" | "previewer">;
+  const unused = {} as Pick<ApiDependencies, "db" | "adminDb" | "queue" | "eventLog" | "previewer" | "tokenizers">;
   app = await createApp({
     ...unused,
     streams: createStreamRegistry(),

@@ -9,7 +9,7 @@ import {
   type Claim,
 } from "@shiftwork/db";
 import { toAuditDocument, type Diagnostic, type ProviderRequest } from "@shiftwork/pipeline";
-import { loadPlugins } from "@shiftwork/platform";
+import { createTokenizers, loadPlugins } from "@shiftwork/platform";
 import { createUseLite, createVectorCache } from "@shiftwork/providers";
 import { deflateSync } from "node:zlib";
 import { uuidv7 } from "uuidv7";
@@ -78,7 +78,8 @@ export async function prepareRun(
   const caller = { tenantId: run.tenantId, everyTenant: false, apiKeyId: "", scopes: [], ownerId: null };
   const body = CreateContextPreview.parse({ chatId: encodeId("chat", run.chatId), contextStrategy: run.strategy });
   const vectors = { useLite: createUseLite(), cache: createVectorCache() };
-  const host = { db: api.database.db, plugins: await loadPlugins([]), masterKey: null, vectors, caller };
+  const [plugins, tokenizers] = [await loadPlugins([]), createTokenizers()];
+  const host = { db: api.database.db, plugins, tokenizers, masterKey: null, vectors, caller };
   const previewed = await previewTurn(host, body, new AbortController().signal);
   const report = { ...previewed.report, diagnostics: [...previewed.report.diagnostics, ...diagnostics] };
   await withTenant(api.worker.db, run.tenantId, (tx) =>

@@ -16,6 +16,7 @@ import {
   openRedisEventLog,
   type LoadedPlugins,
   type Logger,
+  createTokenizers,
 } from "@shiftwork/platform";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { uuidv7 } from "uuidv7";
@@ -109,6 +110,7 @@ export async function openApi(
     pepper: PEPPER,
     version: "0.0.0-test",
     plugins,
+    tokenizers: createTokenizers(),
     previewer: previewsHere({ db: database.db, plugins, masterKey: Buffer.alloc(32, 7) }),
     health: createHealthCheck({ adminDb: admin.db, queue: { state: async () => "gone" }, deadAfterMs: DEAD_AFTER_MS }),
     wakeBulkActions: () => {},

@@ -1,4 +1,5 @@
 import type { ENDPOINTS } from "../routes/index.ts";
+import { readFileSync } from "node:fs";
 import { multipartForm } from "./multipart-form.ts";
 
 /** Public ids of one tenant's rows. */
@@ -14,6 +15,7 @@ export interface SampleIds {
   readonly import: string;
   readonly provider: string;
   readonly bulkAction: string;
+  readonly tokenizer: string;
   readonly tenant: string;
 }
 
@@ -27,6 +29,9 @@ export const BOOK_FILE = JSON.stringify({
   name: "Book",
   entries: { "0": { uid: 0, key: ["dragon"], content: "Fire." } },
 });
+export const TOKENIZER_FILE = readFileSync(
+  new URL("../../../../packages/pipeline/fixtures/tokenizer.json", import.meta.url),
+);
 export const CHAT_FILE =
   '{"user_name":"U","character_name":"C","chat_metadata":{}}\n{"name":"U","is_user":true,"mes":"Hi"}';
 
@@ -124,6 +129,18 @@ export const SAMPLE_REQUESTS: {
     }),
   ],
   listContextStrategies: [() => ({ path: "/api/v2/context-strategies" })],
+  createTokenizer: [
+    () => ({
+      path: "/api/v2/tokenizers",
+      ...multipartForm({ name: "tokenizer.json", bytes: TOKENIZER_FILE }, { name: "Own", models: "own-*" }),
+    }),
+  ],
+  listTokenizers: [() => ({ path: "/api/v2/tokenizers" })],
+  deleteTokenizer: [(ids) => ({ path: `/api/v2/tokenizers/${ids.tokenizer}` })],
+  tokenize: [
+    (ids) => ({ path: "/api/v2/tokenize", body: { tokenizer: ids.tokenizer, text: "Hello" } }),
+    () => ({ path: "/api/v2/tokenize", body: { model: "gpt-4o", messages: [{ role: "user", content: "Hello" }] } }),
+  ],
   readSettings: [() => ({ path: "/api/v2/settings" })],
   updateSettings: [
     (ids) => ({ path: "/api/v2/settings", body: { providerId: ids.provider } }),

@@ -1,7 +1,7 @@
 import { encodeId } from "@shiftwork/contracts";
 import type { ApiUnderTest } from "./api-under-test.ts";
 import { multipartForm } from "./multipart-form.ts";
-import { CHAT_FILE, type SampleIds } from "./sample-requests.ts";
+import { CHAT_FILE, TOKENIZER_FILE, type SampleIds } from "./sample-requests.ts";
 
 /** Makes one of everything through the API. The chat's generation is cancelled, so that the chat is idle. `owner` = everything is that owner's. */
 export async function seedTenant(
@@ -24,11 +24,13 @@ export async function seedTenant(
   const memory = await create("/api/v2/memories", { chatId: chat, content: "Likes the sea." });
   const { body, headers: type } = multipartForm({ name: "c.jsonl", bytes: CHAT_FILE });
   const imported = await create("/api/v2/imports", body, type);
+  const file = multipartForm({ name: "t.json", bytes: TOKENIZER_FILE }, { name: "Own", models: "own-*" });
+  const tokenizer = await create("/api/v2/tokenizers", file.body, file.headers);
   const generation = await create(`/api/v2/chats/${chat}/generations`, { message: "And you?" });
   await create(`/api/v2/generations/${generation}/cancel`, {});
   const bulkAction = await create("/api/v2/bulk-actions", { action: "cancel", ids: [generation] });
   const provider = tenant.providerId;
-  const more = { bulkAction, tenant: encodeId("tenant", tenant.id) };
+  const more = { bulkAction, tokenizer, tenant: encodeId("tenant", tenant.id) };
   return {
     character,
     persona,

@@ -9,15 +9,15 @@ import {
   type ProviderRow,
   type Tx,
 } from "@shiftwork/db";
-import { historyWindow, startAssembly, type AssemblySettings } from "@shiftwork/pipeline";
+import { historyWindow, startAssembly, type AssemblySettings, type Profile } from "@shiftwork/pipeline";
 import { hostClock } from "@shiftwork/platform";
 import { createSummariser, findRecallChoice, providerTarget, type CallingSummariser } from "@shiftwork/providers";
 import { RunAborted } from "./active-runs.ts";
 import { RunFailed } from "./outcome.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
 
-/** Reads everything the prompt is made of, in the caller's one transaction. */
-export async function loadRun(tx: Tx, run: Run, deps: RunDependencies): Promise<void> {
+/** Reads everything the prompt is made of, in the caller's one transaction. `profile` counts for its model. */
+export async function loadRun(tx: Tx, run: Run, deps: RunDependencies, profile: Profile): Promise<void> {
   const { claim } = run;
   const { tenantId, chatId, request } = claim;
   const provider = await findProvider(tx, tenantId, claim.providerId);
@@ -32,7 +32,7 @@ export async function loadRun(tx: Tx, run: Run, deps: RunDependencies): Promise<
     draft: null,
     personaId: request.personaId,
     lorebookIds: request.lorebookIds,
-    window: historyWindow([settings], strategies),
+    window: historyWindow([settings], strategies, profile),
   });
   // The chat was deleted under the run: the row no longer names it, so nothing can be written either.
   if (!stored) throw new RunAborted("fenced");
@@ -41,7 +41,15 @@ export async function loadRun(tx: Tx, run: Run, deps: RunDependencies): Promise<
   run.provider = provider;
   run.helper = helper;
   run.recall = await findRecallChoice(tx, tenantId, standing);
-  run.assembly = startAssembly({ ...stored, settings, strategies, interceptors, summariser, clock: hostClock });
+  run.assembly = startAssembly({
+    ...stored,
+    settings,
+    profile,
+    strategies,
+    interceptors,
+    summariser,
+    clock: hostClock,
+  });
 }
 
 /** `null` = the strategy has no summaries written, or their provider was removed: then it goes on without. */

@@ -13,7 +13,7 @@ import {
   type Tx,
 } from "@shiftwork/db";
 import { insertAnotherChat, insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
-import { createLogger, loadPlugins } from "@shiftwork/platform";
+import { createLogger, createTokenizers, loadPlugins } from "@shiftwork/platform";
 import { createUseLite, createVectorCache } from "@shiftwork/providers";
 import { startFakeOpenAi } from "@shiftwork/providers/testing";
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
@@ -148,6 +148,7 @@ async function runDependencies(workerId: string, activeRuns: ActiveRuns): Promis
     plugins: await loadPlugins([]),
     useLite: createUseLite(),
     vectorCache: createVectorCache(),
+    tokenizers: createTokenizers(),
     logger: createLogger({ level: "silent", name: "test" }),
   };
 }

@@ -1,7 +1,7 @@
 import { encodeId } from "@shiftwork/contracts";
 import { recordFirstToken, type Claim, type Db, type ProviderRow } from "@shiftwork/db";
 import type { Assembly } from "@shiftwork/pipeline";
-import type { FrameWriter, LoadedPlugins, Logger } from "@shiftwork/platform";
+import type { FrameWriter, LoadedPlugins, Logger, Tokenizers } from "@shiftwork/platform";
 import type {
   CallingSummariser,
   EmbeddingProvider,
@@ -30,6 +30,8 @@ export interface RunDependencies {
   /** Computes vectors in this process; starts with the first text. */
   readonly useLite: EmbeddingProvider;
   readonly vectorCache: VectorCache;
+  /** Tokenizers that tenants brought. */
+  readonly tokenizers: Tokenizers;
   readonly frame: { readonly frameMs: number; readonly frameBytes: number };
   /** Where frames go; `null` = into the database, as everything else. */
   readonly frames: FrameWriter | null;

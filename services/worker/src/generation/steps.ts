@@ -4,6 +4,7 @@ import { auditPrompt } from "./audit-prompt.ts";
 import { inTenant } from "./in-tenant.ts";
 import { loadReplay } from "./load-replay.ts";
 import { loadRun } from "./load.ts";
+import { profileOfRun } from "./profile-of-run.ts";
 import { recall } from "./recall.ts";
 import { sendRequest } from "./send-request.ts";
 import type { Step } from "./step.ts";
@@ -11,7 +12,11 @@ import type { Step } from "./step.ts";
 const LOAD: Step = {
   name: "load",
   deadlineMs: 30_000,
-  run: (run, deps) => inTenant(deps, run.claim.tenantId, (tx) => loadRun(tx, run, deps)),
+  async run(run, deps) {
+    // First: a tokenizer that is compiled takes its time, and a transaction would hold a connection for it.
+    const profile = await profileOfRun(run, deps);
+    await inTenant(deps, run.claim.tenantId, (tx) => loadRun(tx, run, deps, profile));
+  },
 };
 const LOAD_REPLAY: Step = {
   name: "load",

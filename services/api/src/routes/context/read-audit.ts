@@ -1,6 +1,8 @@
 import { ChatContextAudit, encodeId, grants } from "@shiftwork/contracts";
 import { findActiveGeneration, findChatAudit, withTenant } from "@shiftwork/db";
+import type { TokenizerFacts } from "@shiftwork/pipeline";
 import { auditObject } from "../../context/audit-object.ts";
+import { profileOfAudit } from "../../tokenizers/own-tokenizer.ts";
 import { endpoint, ok } from "../endpoint.ts";
 import { pathId } from "../ids.ts";
 import { visibleChat } from "../visible.ts";
@@ -26,8 +28,9 @@ export const readContextAudit = endpoint({
     });
     // The chat's very first turn has no finished audit to show yet; its prepared one is already what was sent.
     const row = audits.finished ?? audits.prepared;
+    const findProfile = (facts: TokenizerFacts) => profileOfAudit(deps, tenantId, facts);
     return ok({
-      audit: row && (await auditObject(row, grants(scopes, "audits:read_content"))),
+      audit: row && (await auditObject(row, grants(scopes, "audits:read_content"), findProfile)),
       pending: active && { generationId: encodeId("generation", active.id), status: active.status },
     });
   },

@@ -5,7 +5,7 @@ import { uuidv7 } from "uuidv7";
 import { answerOnce } from "../../answer-once.ts";
 import { requireScope, type Caller } from "../../auth/caller.ts";
 import { KIND_SCOPES, readFile, type ImportedFile } from "../../imports/read-file.ts";
-import { readForm, type ImportForm } from "../../imports/read-form.ts";
+import { readImportForm, type ImportForm } from "../../imports/import-form.ts";
 import { storeImport } from "../../imports/store-import.ts";
 import { created, endpoint } from "../endpoint.ts";
 import { importObject } from "./import-object.ts";
@@ -29,7 +29,7 @@ export const createImport = endpoint({
     "IDEMPOTENCY_KEY_REUSED",
   ],
   handle: async (deps, call) => {
-    const form = await readForm(call.request);
+    const form = await readImportForm(call.request);
     const file = readFile(form);
     requireKindScope(call.caller, file);
     const fingerprint = { ...form, bytes: createHash("sha256").update(form.bytes).digest("hex") };

@@ -1,6 +1,6 @@
 import { openDatabase, type Database } from "@shiftwork/db";
 import { openTestDatabase } from "@shiftwork/db/testing";
-import { createLogger, loadPlugins } from "@shiftwork/platform";
+import { createLogger, createTokenizers, loadPlugins } from "@shiftwork/platform";
 import type { FastifyInstance } from "fastify";
 import { afterAll, afterEach, expect, inject, test } from "vitest";
 import { createApp } from "../../app.ts";
@@ -64,6 +64,7 @@ async function appOn(database: Database, readiness = () => checkReadiness(databa
     logger: createLogger({ level: "silent", name: "test" }),
     pepper: "pepper",
     version: "1.2.3",
+    tokenizers: createTokenizers(),
     plugins: await loadPlugins([]),
     previewer: { preview: async () => new Uint8Array() },
     health: async () => Promise.reject(new Error("not called")),

@@ -1,38 +1,44 @@
-import { ImportFields } from "@shiftwork/contracts";
-import { IMPORT_LIMITS } from "@shiftwork/formats";
 import type { FastifyRequest } from "fastify";
+import type { z } from "zod";
 import { fieldProblem, HttpProblem } from "../errors.ts";
 import { validationProblem } from "../plugins/validation.ts";
 
-/** A form as the import routes take it. */
-export interface ImportForm {
+/** A form with one file. */
+export interface FileForm<Fields> {
   readonly bytes: Uint8Array;
   readonly fileName: string | null;
-  readonly fields: ImportFields;
+  readonly fields: Fields;
 }
 
-/** The largest file any format takes, and room for a few short fields. */
-const LIMITS = { fileSize: IMPORT_LIMITS.chatFileBytes, files: 1, fields: 10, fieldSize: 10_000, parts: 11 };
+/** Room for a few short fields beside the file. */
+const LIMITS = { files: 1, fields: 10, fieldSize: 20_000, parts: 11 };
 const LONGEST_FILE_NAME = 255;
 
-/** Reads the form: one file and some fields, in any order. */
-export async function readForm(request: FastifyRequest): Promise<ImportForm> {
-  const { file, fields } = await readParts(request);
+/** Reads the form: one file of at most so many bytes and some fields, in any order. */
+export async function readForm<Fields>(
+  request: FastifyRequest,
+  schema: z.ZodType<Fields>,
+  mostBytes: number,
+): Promise<FileForm<Fields>> {
+  const { file, fields } = await readParts(request, mostBytes);
   if (file === null) {
     throw fieldProblem("VALIDATION_FAILED", "/file", "The form has no file.", "Send the file as the form's part file.");
   }
-  const parsed = ImportFields.safeParse(fields);
+  const parsed = schema.safeParse(fields);
   if (!parsed.success) throw validationProblem(parsed.error, "form");
   return { ...file, fields: parsed.data };
 }
 
-type Part = Pick<ImportForm, "bytes" | "fileName">;
+type Part = Pick<FileForm<never>, "bytes" | "fileName">;
 
-async function readParts(request: FastifyRequest): Promise<{ file: Part | null; fields: { [name: string]: unknown } }> {
+async function readParts(
+  request: FastifyRequest,
+  mostBytes: number,
+): Promise<{ file: Part | null; fields: { [name: string]: unknown } }> {
   const fields: { [name: string]: unknown } = {};
   let file: Part | null = null;
   try {
-    for await (const part of request.parts({ limits: LIMITS })) {
+    for await (const part of request.parts({ limits: { ...LIMITS, fileSize: mostBytes } })) {
       if (part.type === "file") file = { bytes: await part.toBuffer(), fileName: cleanName(part.filename) };
       else fields[part.fieldname] = storable(String(part.value));
     }
