@@ -13,6 +13,7 @@ import {
 } from "@shiftwork/db";
 import { addUsage } from "./add-usage.ts";
 import { inTenant } from "./in-tenant.ts";
+import { learnCounts } from "./learn-counts.ts";
 import { outcomeOf, type Outcome } from "./outcome.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
 import { auditOf, contextOf } from "./store-audit.ts";
@@ -71,6 +72,7 @@ async function end(run: Run, status: TerminalStatus, error: Problem | null, deps
     (refused: unknown) => endAsInternal(run, refused, deps),
   );
   if (!ended) return { kind: "fenced" };
+  if (ended.status === "completed") await learnCounts(run, deps);
   if (ended.status === "failed") return { kind: "failed", error: error ?? CANNOT_BE_STORED };
   return { kind: ended.status };
 }
