@@ -1,4 +1,5 @@
 import type { Profile } from "./profile.ts";
+import { rememberedCount } from "./remembered-count.ts";
 
 /** What an estimate is multiplied by. */
 export interface Calibration {
@@ -41,7 +42,7 @@ const [STEPS, SLACK] = [50, 0.05];
 export function calibrated(profile: Profile, calibration: Calibration | null): Profile {
   if (!profile.approximate || profile.calibration !== undefined || calibration === null) return profile;
   const { factor } = calibration;
-  return { ...profile, calibration, countText: (text) => multiplied(profile.countText(text), factor, text) };
+  return { ...profile, calibration, countText: (text) => multiplied(rememberedCount(profile, text), factor, text) };
 }
 
 /** No vocabulary has more tokens than bytes: what was left uncounted relies on it (`upperBoundTokens`). */

@@ -2,6 +2,7 @@ import type { ChatRequestMessage } from "../prompt.ts";
 import type { ToolDefinition } from "../settings.ts";
 import type { WireBlock } from "../wire/openai-chat.ts";
 import type { Profile } from "./profile.ts";
+import { rememberedCount } from "./remembered-count.ts";
 
 /** Counts for one assembly: every text is tokenised once, whichever stage asks. */
 export interface Counter {
@@ -14,14 +15,17 @@ export interface Counter {
   readonly countBlock?: (block: WireBlock) => number;
 }
 
-/** A counter with its own cache, so that one assembly never counts a text twice. */
+/**
+ * A counter with its own cache, so that one assembly never counts a text twice; what another has counted is remembered.
+ */
 export function createCounter(profile: Profile): Counter {
   const known = new Map<string, number>();
 
   function countText(text: string): number {
     const cached = known.get(text);
     if (cached !== undefined) return cached;
-    const tokens = profile.countText(text);
+    // A calibrated profile remembers what it multiplies.
+    const tokens = profile.calibration === undefined ? rememberedCount(profile, text) : profile.countText(text);
     known.set(text, tokens);
     return tokens;
   }
