@@ -461,7 +461,7 @@ function chips(shown) {
   const chosen = [
     [`model ${model}`, ""],
     [`strategy ${strategy}`, ""],
-    tokenizer.approximate ? ["token counts are estimates, on the high side", "warn"] : ["token counts are exact", ""],
+    tokenizer.approximate ? [estimated(tokenizer), "warn"] : ["token counts are exact", ""],
   ];
   const wire = shown.wire ?? state.preview?.wire;
   if (wire?.shape === "text") chosen.push([`sent as one text (${wire.format ?? "rendered"})`, ""]);
@@ -470,8 +470,17 @@ function chips(shown) {
   if (shown.contentRestricted) chosen.push(["texts are hidden: the key may not read content", "warn"]);
   if (shown.exact === false) chosen.push([inexact(shown), "warn"]);
   const reported = shown.usage?.reported?.inputTokens;
-  if (typeof reported === "number") chosen.push([`the provider counted ${count(reported)}`, ""]);
+  if (typeof reported === "number") chosen.push([`the provider counted ${count(reported)}${drift(shown.usage)}`, ""]);
   return chosen;
+}
+
+function estimated({ calibration }) {
+  if (!calibration) return "token counts are estimates, on the high side";
+  return `token counts are estimates, times ${calibration.factor} as the provider's reports taught`;
+}
+
+function drift({ driftRatio }) {
+  return typeof driftRatio === "number" ? `, ${Math.round(driftRatio * 100)} % of ours` : "";
 }
 
 function inexact({ blocks }) {
