@@ -1,7 +1,7 @@
 import type { GenerationEvent, NewEvent } from "@shiftwork/contracts";
 import type { Redis } from "ioredis";
 import { connectRedis, serverIdIn, type RedisServer } from "./redis-connection.ts";
-import { decodeFrames, encodeFrame, frameKeys, SEAL_MS, serverOf, type FrameEntry } from "./redis-frames.ts";
+import { decodeFrames, encodeFrame, fenceOf, frameKeys, SEAL_MS, serverOf, type FrameEntry } from "./redis-frames.ts";
 
 /** A writer's place among the frames: the attempt that holds `fence`, and the last number it knows of. */
 export interface FrameBatch {
@@ -14,7 +14,10 @@ export interface FrameBatch {
 
 /** Writes frames of running replies beside the database. Both throw `FramesUnavailableError` while Redis is away. */
 export interface FrameWriter {
-  /** Appends behind `afterSeq`, and wakes the readers; false = the attempt is sealed. What stands there already stays. */
+  /**
+   * Appends behind `afterSeq`, and wakes the readers; false = the attempt is sealed, or a later one has written. What this
+   * attempt wrote there already stays; what an earlier one did, after Redis had lost its seal, is deleted.
+   */
   append(batch: FrameBatch): Promise<boolean>;
   /** From here on neither this attempt nor an earlier one appends. Returns all frames there are. */
   seal(run: Omit<FrameBatch, "afterSeq" | "events">): Promise<SealedFrames>;
@@ -24,7 +27,7 @@ export interface FrameWriter {
 
 export interface SealedFrames {
   readonly events: readonly GenerationEvent[];
-  /** The last one is the last that was taken: the server has lost nothing behind it. */
+  /** The last one is the last that was taken of this attempt: the server has lost nothing behind it. */
   readonly isComplete: boolean;
 }
 
@@ -46,11 +49,19 @@ const SCRIPTS = {
       if sealed and tonumber(sealed) >= tonumber(fence) then return 0 end
       local last = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
       local lastSeq = last and tonumber(string.match(last[1], '^%d+')) or 0
+      local lastFence = last and tonumber(last[2][6]) or 0
+      if lastFence > tonumber(fence) then return 0 end
+      if lastFence < tonumber(fence) and lastSeq > tonumber(after) then
+        local late = redis.call('XRANGE', stream, string.format('%d-0', after + 1), '+')
+        for _, entry in ipairs(late) do redis.call('XDEL', stream, entry[1]) end
+        redis.call('XSETID', stream, string.format('%d-0', after))
+        lastSeq = tonumber(after)
+      end
       for i = 8, #ARGV do
         local seq = after + i - 7
         if seq > lastSeq then
           local id = string.format('%d-0', seq)
-          redis.call('XADD', stream, 'MAXLEN', '~', most, id, 'event', ARGV[i], 'on', server)
+          redis.call('XADD', stream, 'MAXLEN', '~', most, id, 'event', ARGV[i], 'on', server, 'fence', fence)
         end
       end
       redis.call('PEXPIRE', stream, retention)
@@ -95,7 +106,9 @@ export function openFrameWriter({ retentionMs, ...server }: FrameWriterOptions):
       );
       const [last, serverId] = [entries.at(-1), serverIdIn(info)];
       // A server that has come back, or was promoted, cannot show that what it has is all that was taken.
-      const isComplete = last !== undefined && serverId !== "" && serverOf(last) === serverId;
+      const isWhole = last !== undefined && serverId !== "" && serverOf(last) === serverId;
+      // Nor can the frames of an earlier attempt: the first batch of each stands among them.
+      const isComplete = isWhole && fenceOf(last) >= run.fence;
       return { events: decodeFrames(run.generationId, entries), isComplete };
     },
     close: redis.close,

@@ -23,6 +23,17 @@ describe("events of two stores", () => {
     );
   });
 
+  it("are the first store's where both have a number", () => {
+    fc.assert(
+      fc.property(numbers, numbers, (first, second) => {
+        const others = second.map((seq): GenerationEvent => ({ ...event(seq), generationId: "other" }));
+        const merged = mergeEvents(first.map(event), others);
+        expect(merged.filter(({ generationId }) => generationId === "g")).toEqual(first.map(event));
+      }),
+      { seed: 10 },
+    );
+  });
+
   it("have a hole exactly when a number behind the reader's place is missing before the last", () => {
     fc.assert(
       fc.property(numbers, fc.integer({ min: 0, max: 60 }), (seqs, after) => {

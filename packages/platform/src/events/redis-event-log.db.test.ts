@@ -61,8 +61,8 @@ describe.skipIf(redisUrl === null)("frames in Redis (needs one)", () => {
 
   const append = (frames: FrameWriter, afterSeq: number, texts: readonly string[], fence = 1) =>
     frames.append({ tenantId: chat.tenantId, generationId, fence, afterSeq, events: texts.map(delta) });
-  const appendWhenConnected = (frames: FrameWriter, afterSeq: number, texts: readonly string[]) =>
-    vi.waitFor(() => append(frames, afterSeq, texts), { timeout: 10_000 });
+  const appendWhenConnected = (frames: FrameWriter, afterSeq: number, texts: readonly string[], fence = 1) =>
+    vi.waitFor(() => append(frames, afterSeq, texts, fence), { timeout: 10_000 });
   const store = (event: NewEvent, afterSeq: number) =>
     withTenant(api.db, chat.tenantId, (tx) =>
       appendEvents(tx, { tenantId: chat.tenantId, generationId, events: [event], afterSeq }),
@@ -100,6 +100,27 @@ describe.skipIf(redisUrl === null)("frames in Redis (needs one)", () => {
     await seal(frames, 1);
     expect(await append(frames, 3, ["late"], 2)).toBe(false);
     expect(told(await read(log))).toEqual(["1 generation.queued", "2 seen", "3 next"]);
+  });
+
+  describe("of a worker that woke after Redis had lost its seal", () => {
+    it("give way to its successor's, whatever was stored stands, and no more are taken", async () => {
+      const { log, frames } = await open();
+      await appendWhenConnected(frames, 1, ["late", "late", "late", "late"], 1);
+      await store({ type: "usage.updated", data: { inputTokens: 1, outputTokens: 1 } }, 1);
+      expect(await append(frames, 2, ["next"], 2)).toBe(true);
+      expect(await append(frames, 5, ["late"], 1)).toBe(false);
+      expect(await append(frames, 2, ["next", "b"], 2)).toBe(true);
+      expect(told(await read(log))).toEqual(["1 generation.queued", "2 usage.updated", "3 next", "4 b"]);
+    });
+
+    it("are not taken for the last ones of the attempt that is sealed", async () => {
+      const { frames } = await open();
+      await vi.waitFor(async () => {
+        await appendWhenConnected(frames, 1, ["late"], 1);
+        expect(await seal(frames, 0)).toMatchObject({ isComplete: true });
+      });
+      expect(await seal(frames, 2)).toMatchObject({ isComplete: false });
+    });
   });
 
   it("are complete as long as the server that took the last one is there, and there is one", async () => {

@@ -35,7 +35,7 @@ export function encodeFrame({ type, data }: NewEvent): string {
   return JSON.stringify({ type, data });
 }
 
-/** As `XRANGE` returns it. Its fields are `event`, and `on`: the server that took it. */
+/** As `XRANGE` returns it. Its fields are `event`, `on`: the server that took it, and `fence`: the attempt it is of. */
 export type FrameEntry = readonly [id: string, fields: readonly string[]];
 
 export function decodeFrames(generationId: string, entries: readonly FrameEntry[]): readonly GenerationEvent[] {
@@ -47,4 +47,9 @@ export function decodeFrames(generationId: string, entries: readonly FrameEntry[
 
 export function serverOf([, [, , , server = ""]]: FrameEntry): string {
   return server;
+}
+
+/** 0 where an earlier version wrote it: it is of an earlier attempt than any that asks. */
+export function fenceOf([, [, , , , , fence = "0"]]: FrameEntry): number {
+  return Number.parseInt(fence, 10);
 }
