@@ -19,9 +19,12 @@ export interface EventsToAppend {
 /** Where numbering goes on when a crash of the database has emptied the unlogged table: readers see the gap and say so. */
 const RESTART_STEP = 1_000_000;
 
-/** Above every number that the attempt with this fence can have used: for who goes on without knowing its last one. */
+/**
+ * Above every number that the attempt with this fence can have used: for who goes on without knowing its last one. An
+ * attempt that was claimed after a crash began at the step of its fence, so this is half a step on, before the next one's.
+ */
 export function numberBeyond(fence: number): number {
-  return (fence + 1) * RESTART_STEP;
+  return (fence + 1) * RESTART_STEP + RESTART_STEP / 2;
 }
 
 /**

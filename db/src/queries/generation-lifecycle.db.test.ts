@@ -14,7 +14,7 @@ import { withTenant, type Tx } from "../transaction.ts";
 import { requestCancels } from "./cancel-many.ts";
 import { requestCancel } from "./cancel.ts";
 import { deleteChat } from "./chats.ts";
-import { appendEventsFenced, deleteExpiredEvents, readEvents } from "./generation-events.ts";
+import { appendEventsFenced, deleteExpiredEvents, numberBeyond, readEvents } from "./generation-events.ts";
 import { loadAssemblyInput } from "./generation-inputs.ts";
 import { claimGeneration, endGeneration, NO_USAGE, recordFirstToken, type Claim } from "./generation-lifecycle.ts";
 import { findGenerationSummary, keepGenerationSummary } from "./generation-summaries.ts";
@@ -381,6 +381,28 @@ describe("live events", () => {
     const [terminal] = await read();
     expect(terminal?.type).toBe("generation.completed");
     expect(terminal?.seq).toBeGreaterThan(seen + 1);
+  });
+
+  it("that nobody knows the last of stand between the start of the attempt and the next one, crash or not", async () => {
+    const [manyEvents, generationId] = [400_000, await insertTestGeneration(api.db, chat)];
+    const forget = () => asWorker((tx) => deleteExpiredEvents(tx, chat.tenantId, 0));
+    const claimAgain = async (epoch: number) => {
+      const job = { tenantId: chat.tenantId, generationId, epoch };
+      const claim = await asWorker((tx) => claimGeneration(tx, job, workerId));
+      if (claim === null) throw new Error("it could not be claimed");
+      return claim;
+    };
+    let last = 0;
+    for (const [epoch, crashes] of [true, false, true, true].entries()) {
+      if (crashes) await forget();
+      const claim = await claimAgain(epoch);
+      expect(claim.lastSeq).toBeGreaterThan(crashes ? last + manyEvents : last);
+      const afterSeq = numberBeyond(claim.fence);
+      expect(afterSeq).toBeGreaterThan(claim.lastSeq + manyEvents);
+      const requeue = { reason: "SHUTTING_DOWN", streamed: false, afterSeq } as const;
+      expect(await asWorker((tx) => requeueRun(tx, claim, requeue))).toBe(true);
+      last = afterSeq + 1;
+    }
   });
 });
 
