@@ -16,7 +16,7 @@ export interface EventLog {
   ): Promise<readonly GenerationEvent[]>;
   /** Calls `onAppend` soon after something was appended (and after a reconnect, when something may have been missed). */
   subscribe(generationId: string, onAppend: () => void): () => void;
-  /** Deletes what is kept outside the database of generations whose chat was deleted, and takes nothing more of them. */
+  /** Deletes what is kept outside the database of generations whose chat or reply was deleted, and takes nothing more of them. */
   forget(tenantId: string, generationIds: readonly string[]): Promise<void>;
   /** Stops listening. Safe twice. */
   close(): Promise<void>;

@@ -23,7 +23,7 @@ export function frameKeys(name: string): FrameKeys {
 /** A seal outlasts every frozen process that could still write; it is a number. */
 export const SEAL_MS = 86_400_000;
 
-/** The seal of a generation whose chat was deleted: no attempt's fence is higher. */
+/** The seal of a generation whose chat or reply was deleted: no attempt's fence is higher. */
 export const SEALED_FOR_GOOD = 2 ** 31 - 1;
 
 /** An entry's id in a stream, where its second part is never used. */

@@ -11,12 +11,13 @@ import { auditContent } from "./audit-object.ts";
 
 /**
  * Deletes what else holds the text of a message that is about to be deleted, the last audit included when the message, or
- * a summary that may tell of it, was in its prompt. Call under the lock of an idle chat.
+ * a summary that may tell of it, was in its prompt. Call under the lock of an idle chat. Returns the generations whose frames
+ * are to be forgotten behind the commit.
  */
-export async function forgetMessage(tx: Tx, tenantId: string, { id, chatId }: MessageRow): Promise<void> {
+export async function forgetMessage(tx: Tx, tenantId: string, { id, chatId }: MessageRow): Promise<readonly string[]> {
   const { finished } = await findChatAudit(tx, tenantId, chatId);
   if (finished !== null && (await mayHold(finished, id))) await deleteFinishedAudit(tx, tenantId, chatId);
-  await deleteMessageTraces(tx, tenantId, { id, chatId, publicId: encodeId("message", id) });
+  return deleteMessageTraces(tx, tenantId, { id, chatId, publicId: encodeId("message", id) });
 }
 
 async function mayHold(audit: AuditRow, messageId: string): Promise<boolean> {

@@ -76,4 +76,22 @@ describe.skipIf(redisUrl === null)("replies through Redis (needs one)", () => {
       expect(await write(run, 3, "secret")).toBe(false);
     }
   });
+
+  test("are gone with the message they became, and those of the chat's other replies stay", async () => {
+    const { chat, id, run } = await newRun();
+    await write(run, 2, "secret");
+    await endRun(api, run, "completed", "secret", 3);
+    const body = { message: "Go on" };
+    const next = (await api.call("POST", `/api/v2/chats/${chat}/generations`, { key: tenant.key, body })).body;
+    const other = await claimRun(api, tenant, next.id);
+    await write(other, 2, "kept");
+    await endRun(api, other, "completed", "kept", 3);
+    const { targets } = (await api.call("GET", `/api/v2/generations/${id}`, { key: tenant.key })).body;
+    const [target] = targets as { messageId: string }[];
+    const path = `/api/v2/chats/${chat}/messages/${target?.messageId}`;
+    expect((await api.call("DELETE", path, { key: tenant.key })).status).toBe(204);
+    expect((await (await follow(id)).ended()).text).not.toContain("secret");
+    expect(await write(run, 3, "secret")).toBe(false);
+    expect((await (await follow(next.id)).ended()).text).toContain("kept");
+  });
 });

@@ -2,8 +2,8 @@ import { encodeId } from "@shiftwork/contracts";
 import type { EventLog, Logger } from "@shiftwork/platform";
 
 /**
- * Deletes what the event log keeps of generations outside the database. What stays behind because the log is away can be
- * asked for by nobody any more, and expires with the retention.
+ * Deletes what the event log keeps of generations outside the database. What stays behind because the log is away
+ * expires with the retention; of a deleted chat, nobody can ask for it any more.
  */
 export async function forgetFrames(
   { eventLog, logger }: { readonly eventLog: Pick<EventLog, "forget">; readonly logger: Logger },
@@ -13,7 +13,7 @@ export async function forgetFrames(
   await eventLog.forget(tenantId, generationIds).catch((error: unknown) => {
     logger.warn(
       { err: error, tenantId: encodeId("tenant", tenantId) },
-      "live events of a deleted chat were left to expire",
+      "live events of a deleted chat or message were left to expire",
     );
   });
 }

@@ -1,5 +1,6 @@
 import { deleteMessage as deleteRow, withTenant } from "@shiftwork/db";
 import { forgetMessage } from "../../context/forget-message.ts";
+import { forgetFrames } from "../../generations/forget-frames.ts";
 import { requireIdleChat } from "../../generations/require-idle-chat.ts";
 import { endpoint } from "../endpoint.ts";
 import { lockMessage } from "./lock-message.ts";
@@ -15,12 +16,14 @@ export const deleteMessage = endpoint({
   errors: ["CHAT_NOT_FOUND", "MESSAGE_NOT_FOUND", "CHAT_BUSY"],
   handle: async (deps, call) => {
     const { tenantId } = call.caller;
-    await withTenant(deps.db, tenantId, async (tx) => {
+    const streamed = await withTenant(deps.db, tenantId, async (tx) => {
       const message = await lockMessage(tx, call);
       await requireIdleChat(tx, tenantId, message.chatId);
-      await forgetMessage(tx, tenantId, message);
+      const generationIds = await forgetMessage(tx, tenantId, message);
       await deleteRow(tx, tenantId, message);
+      return generationIds;
     });
+    await forgetFrames(deps, tenantId, streamed);
     return { status: 204, body: null };
   },
 });
