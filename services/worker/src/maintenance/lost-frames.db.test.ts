@@ -12,6 +12,19 @@ import { takeOver } from "./take-over.ts";
 const redisUrl = inject("redisUrl");
 
 const delta = (text: string, index: number): NewEvent => ({ type: "message.delta", data: { delta: text, index } });
+const prepared: NewEvent = {
+  type: "context.prepared",
+  data: {
+    strategy: "truncate",
+    tokenizer: { profile: "o200k_base", approximate: false },
+    contextLimit: 8_192,
+    reservedForReply: 1_024,
+    promptTokens: 6,
+    included: 1,
+    excluded: 0,
+    topExclusions: [],
+  },
+};
 const streamed = (events: readonly GenerationEvent[]) =>
   events.map((event) => (event.type === "message.delta" ? event.data.delta : "")).join("");
 const holes = (events: readonly GenerationEvent[]) => events.filter(({ seq }, at) => seq !== at + 1);
@@ -36,6 +49,15 @@ describe.skipIf(redisUrl === null)("a lost run with frames in Redis (needs one)"
         .select(["content", "partial"])
         .where("tenant_id", "=", chat.tenantId)
         .where("role", "=", "assistant")
+        .execute(),
+    );
+
+  const costs = (chat: TestChat) =>
+    withTenant(bench.api.db, chat.tenantId, (tx) =>
+      tx
+        .selectFrom("generation_attempts")
+        .select(["outcome", "input_tokens", "output_tokens"])
+        .where("tenant_id", "=", chat.tenantId)
         .execute(),
     );
 
@@ -74,6 +96,19 @@ describe.skipIf(redisUrl === null)("a lost run with frames in Redis (needs one)"
     const events = await takeFromWorker(bench.frames);
     expect(holes(events)).toEqual([]);
     expect(events.at(-1)).toMatchObject({ type: "generation.retrying", data: { resetOutput: false } });
+  });
+
+  it("that had only had a request refused keeps what that was reported to cost", async () => {
+    const live = await lose(bench.frames, []);
+    await live.append([{ type: "usage.updated", data: { inputTokens: 7, outputTokens: 1 } }]);
+    const { attempt } = claim;
+    const refused = { attempt, errorCode: "PROVIDER_CONTEXT_LENGTH", nextAttemptAt: null, resetOutput: false } as const;
+    const fittedAgain: NewEvent[] = [{ type: "generation.retrying", data: refused }, prepared];
+    await live.append(fittedAgain, { also: async () => {}, touchesChat: true });
+    const events = await takeFromWorker(bench.frames);
+    expect(holes(events)).toEqual([]);
+    expect(events.at(-1)).toMatchObject({ type: "generation.retrying", data: { resetOutput: false } });
+    expect(await costs(chat)).toEqual([{ outcome: "lost", input_tokens: 7, output_tokens: 1 }]);
   });
 
   it("has its output thrown away, without a gap, and streams nothing more", async () => {
