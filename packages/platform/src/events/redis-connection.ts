@@ -13,7 +13,7 @@ export class FramesUnavailableError extends Error {
 export interface RedisConnection<Client extends Redis> {
   /** @throws FramesUnavailableError at once while the connection is down, else within two seconds. */
   ask<T>(command: (client: Client) => Promise<T>): Promise<T>;
-  /** The server's `run_id` at the connection's beginning; empty while unknown. */
+  /** The server's `run_id` as the connection was told it; empty while unknown. */
   readonly serverId: string;
   /** Safe twice. */
   close(): void;
@@ -36,9 +36,10 @@ export function connectRedis<Client extends Redis = Redis>(
   const client = openClient(server, { ...failFast, scripts }) as Client;
   let serverId = "";
   let fails = false;
+  const learnServer = (onError: (error: Error) => void): void =>
+    void client.info("server").then((info) => (serverId = serverIdIn(info)), onError);
   client.on("close", () => (serverId = ""));
-  // Rejected only by a connection that is lost again, and the next one comes here too.
-  client.on("ready", () => void client.info("server").then((info) => (serverId = serverIdIn(info)), server.onError));
+  client.on("ready", () => learnServer(server.onError));
   return {
     get serverId() {
       return serverId;
@@ -47,13 +48,16 @@ export function connectRedis<Client extends Redis = Redis>(
       try {
         const answer = await command(client);
         fails = false;
+        // It was not answered when the connection began, which has been told.
+        if (serverId === "") learnServer(() => {});
         return answer;
       } catch (error) {
         // Once: everybody who reads or writes comes by here until it is over.
         if (!fails && error instanceof Error) server.onError(error);
         fails = true;
-        // A server that does not answer would cost every command its two seconds: only a new connection is asked again.
-        if (client.status === "ready" && !isReply(error)) client.disconnect(true);
+        // A server that does not answer would cost every command its two seconds, and one that was demoted takes nothing
+        // any more: only a new connection is asked again, which may lead to another server.
+        if (client.status === "ready" && (!isReply(error) || isDemoted(error))) client.disconnect(true);
         throw new FramesUnavailableError("Redis does not take or give frames", { cause: error });
       }
     },
@@ -90,4 +94,9 @@ function retryStrategy(attempt: number): number {
 
 function isReply(error: unknown): boolean {
   return error instanceof Error && error.name === "ReplyError";
+}
+
+/** Anywhere in the message: from within a script, older servers put words of their own before it. */
+function isDemoted(error: unknown): boolean {
+  return error instanceof Error && error.message.includes("READONLY");
 }
