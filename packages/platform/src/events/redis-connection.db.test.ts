@@ -50,7 +50,7 @@ describe.skipIf(inject("redisUrl") === null)("a connection to Redis (needs one)"
     const connectionId = () => connection.ask((client) => client.client("ID"));
     const before = await vi.waitFor(connectionId, SLOW);
     await admin.set("text", "not a stream");
-    await expect(connection.ask((client) => client.xlen("text"))).rejects.toThrow();
+    await expect(connection.ask((client) => client.xlen("text"))).rejects.toThrow("does not take");
     expect(await connectionId()).toBe(before);
   });
 
