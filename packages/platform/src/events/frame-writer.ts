@@ -36,7 +36,10 @@ export interface FrameWriterOptions extends RedisServer {
   readonly retentionMs: number;
 }
 
-/** Entries of one generation at most, about: more than any reply has frames. */
+/**
+ * Entries of one generation at most, about: more than a reply in frames comes to. A call whose arguments come in more
+ * pieces than this loses the first ones, and whoever has not read them is told of the gap.
+ */
 const MOST_ENTRIES = 50_000;
 
 const SCRIPTS = {

@@ -35,6 +35,32 @@ describe("a reply writer", () => {
     ]);
   });
 
+  it("lets reasoning wait for company like text, each in frames of its own and in order", async () => {
+    const { batches, writer } = collect();
+    for (const delta of ["Let ", "me ", "think."]) writer.writeReasoning(delta);
+    writer.writeText("Yes");
+    writer.writeText(", ");
+    writer.writeReasoning("But ");
+    writer.writeReasoning("then?");
+    writer.writeText("no.");
+    await writer.settle();
+    expect(writer.text).toBe("Yes, no.");
+    expect(batches.flat()).toEqual([
+      { type: "message.reasoning.delta", data: { delta: "Let me think." } },
+      { type: "message.delta", data: { delta: "Yes", index: 0 } },
+      { type: "message.delta", data: { delta: ", ", index: 3 } },
+      { type: "message.reasoning.delta", data: { delta: "But then?" } },
+      { type: "message.delta", data: { delta: "no.", index: 5 } },
+    ]);
+  });
+
+  it("sends a frame of reasoning that has grown large without waiting", async () => {
+    const { batches, writer } = collect({ frameBytes: 4 });
+    for (const delta of ["a", "bcde", "f"]) writer.writeReasoning(delta);
+    await writer.settle();
+    expect(batches.flat().map(({ data }) => data)).toEqual([{ delta: "abcde" }, { delta: "f" }]);
+  });
+
   it("sends a frame that has grown large without waiting", async () => {
     const { batches, writer } = collect({ frameBytes: 4 });
     writer.writeText("a");
@@ -88,6 +114,25 @@ describe("a reply writer", () => {
         },
       ),
       { seed: 20, numRuns: 200 },
+    );
+  });
+
+  it("keeps text and reasoning in the order they came, whatever the frames", async () => {
+    const pieces = fc.array(fc.record({ isText: fc.boolean(), delta: fc.string({ minLength: 1, maxLength: 6 }) }));
+    const inOrder = (kinds: readonly { isText: boolean; delta: string }[]) =>
+      kinds.flatMap(({ isText, delta }) => Array.from(delta, (letter) => `${isText ? "text" : "reasoning"} ${letter}`));
+    await fc.assert(
+      fc.asyncProperty(pieces, fc.integer({ min: 1, max: 20 }), async (written, frameBytes) => {
+        const { batches, writer } = collect({ frameBytes });
+        for (const { isText, delta } of written) (isText ? writer.writeText : writer.writeReasoning)(delta);
+        await writer.settle();
+        const told = batches.flat().flatMap(({ type, data }) => {
+          if (type !== "message.delta" && type !== "message.reasoning.delta") return [];
+          return [{ isText: type === "message.delta", delta: data.delta }];
+        });
+        expect(inOrder(told)).toEqual(inOrder(written));
+      }),
+      { seed: 21, numRuns: 200 },
     );
   });
 });

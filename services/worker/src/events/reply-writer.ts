@@ -18,6 +18,7 @@ export interface ReplyWriter {
   /** A batch was refused or lost: readers have not seen all of `text`. */
   readonly broken: boolean;
   writeText(delta: string): void;
+  writeReasoning(delta: string): void;
   write(event: NewEvent): void;
   /** Writes what is left and waits for it. */
   settle(): Promise<void>;
@@ -27,6 +28,7 @@ export function createReplyWriter(options: ReplyWriterOptions): ReplyWriter {
   let text = "";
   let firstTokenAt: Date | null = null;
   let frame = "";
+  let frameIs: "text" | "reasoning" = "text";
   let pending: NewEvent[] = [];
   let timer: NodeJS.Timeout | null = null;
   let writing: Promise<void> = Promise.resolve();
@@ -34,8 +36,14 @@ export function createReplyWriter(options: ReplyWriterOptions): ReplyWriter {
 
   function closeFrame(): void {
     if (frame === "") return;
-    pending.push({ type: "message.delta", data: { delta: frame, index: text.length - frame.length } });
+    pending.push(frameIs === "text" ? textFrame(frame, text.length - frame.length) : reasoningFrame(frame));
     frame = "";
+  }
+
+  function addToFrame(kind: typeof frameIs, delta: string): void {
+    if (frameIs !== kind) closeFrame();
+    frameIs = kind;
+    frame += delta;
   }
 
   function flush(): void {
@@ -66,6 +74,11 @@ export function createReplyWriter(options: ReplyWriterOptions): ReplyWriter {
     timer ??= setTimeout(flush, options.frameMs);
   }
 
+  function flushBySize(): void {
+    if (Buffer.byteLength(frame) >= options.frameBytes) flush();
+    else flushSoon();
+  }
+
   return {
     get text() {
       return text;
@@ -77,16 +90,15 @@ export function createReplyWriter(options: ReplyWriterOptions): ReplyWriter {
       return broken;
     },
     writeText(delta) {
+      addToFrame("text", delta);
       text += delta;
-      frame += delta;
-      if (firstTokenAt === null) {
-        firstTokenAt = new Date();
-        flush();
-      } else if (Buffer.byteLength(frame) >= options.frameBytes) {
-        flush();
-      } else {
-        flushSoon();
-      }
+      if (firstTokenAt !== null) return flushBySize();
+      firstTokenAt = new Date();
+      flush();
+    },
+    writeReasoning(delta) {
+      addToFrame("reasoning", delta);
+      flushBySize();
     },
     write(event) {
       closeFrame();
@@ -98,4 +110,12 @@ export function createReplyWriter(options: ReplyWriterOptions): ReplyWriter {
       await writing;
     },
   };
+}
+
+function textFrame(delta: string, index: number): NewEvent {
+  return { type: "message.delta", data: { delta, index } };
+}
+
+function reasoningFrame(delta: string): NewEvent {
+  return { type: "message.reasoning.delta", data: { delta } };
 }

@@ -70,7 +70,7 @@ function passOn(part: StreamPart, writer: ReplyWriter, facts: ReplyFacts): void 
       writer.writeText(storable(part.delta));
       return;
     case "reasoning":
-      writer.write({ type: "message.reasoning.delta", data: { delta: storable(part.delta) } });
+      writer.writeReasoning(storable(part.delta));
       return;
     case "tool_call": {
       const { index } = part;
