@@ -52,7 +52,7 @@ const TYPES: { readonly [expected: string]: string } = {
 };
 
 function wrongType({ expected, input }: IssueOf<"invalid_type">): FieldWords {
-  const type = TYPES[expected] ?? "of another type";
+  const type = TYPES[expected] ?? "a value of another type";
   if (input === undefined) return { message: "is required", fix: `Add it: ${type}.` };
   return { message: `must be ${type}`, fix: `Send ${type}.` };
 }
