@@ -30,7 +30,10 @@ function createDriver(sessions: Sessions): Driver {
   return {
     init: async () => {},
     acquireConnection: async () => connectionOn(await sessions.reserve()),
-    beginTransaction: async (connection) => sessionOf(connection).begin(),
+    async beginTransaction(connection, { isolationLevel, accessMode }) {
+      if (isolationLevel ?? accessMode) throw new Error("a session begins every transaction the same way");
+      sessionOf(connection).begin();
+    },
     commitTransaction: (connection) => sessionOf(connection).commit(),
     rollbackTransaction: (connection) => sessionOf(connection).rollback(),
     releaseConnection: async (connection) => sessionOf(connection).release(),

@@ -41,6 +41,17 @@ async function killConnections(): Promise<void> {
 
 const tenantNow = sql<{ tenant: string }>`select current_setting('app.tenant_id', true) as tenant`;
 
+describe("a transaction that is to begin in another way", () => {
+  it.each([{ isolationLevel: "serializable" }, { accessMode: "read only" }] as const)("is refused: %j", async (way) => {
+    const { isolationLevel, accessMode } = { isolationLevel: undefined, accessMode: undefined, ...way };
+    const transaction = database.db.transaction();
+    const asked = isolationLevel
+      ? transaction.setIsolationLevel(isolationLevel)
+      : transaction.setAccessMode(accessMode);
+    await expect(asked.execute(async () => {})).rejects.toThrow("the same way");
+  });
+});
+
 describe("a pool whose connections are lost", () => {
   it("fails the transaction that held one, statement after statement, and serves the next", async () => {
     const codes: unknown[] = [];
