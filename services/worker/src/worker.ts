@@ -6,6 +6,7 @@ import {
   FROZEN_AFTER_MS,
   removeWorker,
   type Database,
+  type HeldRun,
   type WorkerRow,
 } from "@shiftwork/db";
 import {
@@ -33,6 +34,7 @@ import { createOwnLease, type OwnLease } from "./maintenance/own-lease.ts";
 import { reconcile } from "./maintenance/reconcile.ts";
 import { settleAudits, settleAuditsEverywhere } from "./maintenance/settle-audits.ts";
 import { sweepRuns } from "./maintenance/sweep-runs.ts";
+import { takeBack } from "./maintenance/take-back.ts";
 import { createJobHandler } from "./queue/handle-job.ts";
 import { pauseWhileBlocked, type BlockGuard } from "./queue/pause-while-blocked.ts";
 
@@ -67,7 +69,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<RunningWork
   const leader = createLeader(database.db, row.id, config.LEASE_MS);
   // Alive before the first job: a run of a worker without a row would be taken for a dead one's.
   const lease = createOwnLease({
-    sweep: () => sweepRuns(database.db, row, activeRuns, deps.frames),
+    sweep: () => sweepRuns(database.db, row, activeRuns),
     deadAfterMs: config.WORKER_DEAD_AFTER_MS,
   });
   await lease.renew();
@@ -139,7 +141,12 @@ type Loops = Readonly<
 
 type AsLeader = (work: () => Promise<boolean | void>) => () => Promise<boolean | void>;
 
-function createLoops(deps: WorkerDependencies, lease: OwnLease, leader: Leader, dispatcher: Dispatcher): Loops {
+function createLoops(
+  deps: WorkerDependencies,
+  lease: OwnLease<readonly HeldRun[]>,
+  leader: Leader,
+  dispatcher: Dispatcher,
+): Loops {
   const { config, queue, logger } = deps;
   const { db } = deps.database;
   const deadAfterMs = config.WORKER_DEAD_AFTER_MS;
@@ -150,7 +157,7 @@ function createLoops(deps: WorkerDependencies, lease: OwnLease, leader: Leader, 
     sweep: createLoop({
       name: "sweep",
       intervalMs: config.HEARTBEAT_MS,
-      runOnce: () => lease.renew(),
+      runOnce: async () => takeBack(db, await lease.renew(), deps.frames),
       onError,
     }),
     dispatch: createLoop({

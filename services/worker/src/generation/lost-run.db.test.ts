@@ -124,7 +124,7 @@ it("a worker that wakes up asks after its run before it pays for a request, and 
   const takeAwayAndSweep = async (): Promise<void> => {
     for (const run of await findRunsOfWorker(bench.worker.db, workerId))
       await withTenant(bench.worker.db, own.tenantId, (tx) => takeOver(tx, run, null));
-    await sweepRuns(bench.worker.db, { id: workerId, host: "h", pid: 1, slots: 1 }, activeRuns, null);
+    await sweepRuns(bench.worker.db, { id: workerId, host: "h", pid: 1, slots: 1 }, activeRuns);
   };
   const lease = { isOver: () => true, renew: takeAwayAndSweep };
   const generationId = await insertTestGeneration(bench.api.db, own);

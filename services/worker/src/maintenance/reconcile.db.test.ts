@@ -17,8 +17,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "v
 import { createActiveRuns } from "../generation/active-runs.ts";
 import { openBench, type Bench } from "../testing/worker-under-test.ts";
 import { expire, expireEverywhere } from "./expire.ts";
+import { createOwnLease } from "./own-lease.ts";
 import { reconcile } from "./reconcile.ts";
 import { sweepRuns } from "./sweep-runs.ts";
+import { takeBack } from "./take-back.ts";
 
 let bench: Bench;
 let fake: FakeOpenAi;
@@ -84,7 +86,7 @@ describe("the reconciler", () => {
 
   it("leaves the run of a living worker alone and takes that of a silent one", async () => {
     const workerId = newId();
-    await sweepRuns(bench.worker.db, { id: workerId, host: "h", pid: 1, slots: 1 }, createActiveRuns(), null);
+    await sweepRuns(bench.worker.db, { id: workerId, host: "h", pid: 1, slots: 1 }, createActiveRuns());
     const id = await claimAs(workerId);
     await reconcileOnce();
     expect(await generation(id)).toMatchObject({ status: "running" });
@@ -157,19 +159,23 @@ describe("the reconciler, while the run's worker is slow but alive", () => {
   });
 });
 
+/** A cancelled run whose reply is there already: its end is refused. */
+async function breakRun(id: string): Promise<void> {
+  await withTenant(bench.api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, id, null));
+  await withTenant(bench.worker.db, chat.tenantId, async (tx) => {
+    const events = [{ type: "message.delta", data: { delta: "Half", index: 0 } }] as const;
+    await appendEvents(tx, { tenantId: chat.tenantId, generationId: id, events });
+    const stray = { id: newId(), chat_id: chat.chatId, seq: 9, generation_id: id, tenant_id: chat.tenantId };
+    await tx
+      .insertInto("messages")
+      .values({ ...stray, role: "assistant", content: "x", tool_calls: [], meta: {} })
+      .execute();
+  });
+}
+
 describe("the reconciler, when one generation cannot be put right", () => {
   it("still puts right the others, those past their deadline included, and then says what failed", async () => {
-    const broken = await claimAs(newId());
-    await withTenant(bench.api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, broken, null));
-    await withTenant(bench.worker.db, chat.tenantId, async (tx) => {
-      const events = [{ type: "message.delta", data: { delta: "Half", index: 0 } }] as const;
-      await appendEvents(tx, { tenantId: chat.tenantId, generationId: broken, events });
-      const stray = { id: newId(), chat_id: chat.chatId, seq: 9, generation_id: broken, tenant_id: chat.tenantId };
-      await tx
-        .insertInto("messages")
-        .values({ ...stray, role: "assistant", content: "x", tool_calls: [], meta: {} })
-        .execute();
-    });
+    await breakRun(await claimAs(newId()));
     chat = await bench.chatWith(fake.baseUrl);
     const lost = await claimAs(newId());
     const late = await insertTestGeneration(bench.api.db, await insertAnotherChat(bench.api.db, chat), -1);
@@ -182,9 +188,18 @@ describe("the reconciler, when one generation cannot be put right", () => {
 describe("a worker's sweep", () => {
   const row = { id: newId(), host: "h", pid: 1, slots: 1 };
 
+  it("renews its lease though a run that it gave up cannot be put right", async () => {
+    const id = newId();
+    await breakRun(await claimAs(id));
+    const sweep = () => sweepRuns(bench.worker.db, { ...row, id }, createActiveRuns());
+    const lease = createOwnLease({ sweep, deadAfterMs: 60_000 });
+    await expect(takeBack(bench.worker.db, await lease.renew(), null)).rejects.toThrow(/one_reply_per_generation/);
+    expect(lease.isOver()).toBe(false);
+  });
+
   it("puts back a run that this process has given up", async () => {
     const id = await claimAs(row.id);
-    await sweepRuns(bench.worker.db, row, createActiveRuns(), null);
+    await takeBack(bench.worker.db, await sweepRuns(bench.worker.db, row, createActiveRuns()), null);
     expect(await generation(id)).toMatchObject({ status: "queued", epoch: 1 });
   });
 
@@ -193,7 +208,7 @@ describe("a worker's sweep", () => {
     const runs = createActiveRuns();
     const taken = Object.assign(runs.open(id), { fence: 99, claimedAtMs: 0 });
     const fresh = Object.assign(runs.open(newId()), { fence: 1, claimedAtMs: Infinity });
-    await sweepRuns(bench.worker.db, row, runs, null);
+    await sweepRuns(bench.worker.db, row, runs);
     expect(taken.signal.reason).toMatchObject({ abortCause: "fenced" });
     expect(fresh.signal.aborted).toBe(false);
   });

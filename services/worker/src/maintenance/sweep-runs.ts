@@ -1,21 +1,13 @@
 import { performance } from "node:perf_hooks";
-import { findRunsOfWorker, heartbeat, withTenant, type Db, type WorkerRow } from "@shiftwork/db";
-import type { FrameWriter } from "@shiftwork/platform";
+import { findRunsOfWorker, heartbeat, type Db, type HeldRun, type WorkerRow } from "@shiftwork/db";
 import type { ActiveRuns } from "../generation/active-runs.ts";
-import { eachInTurn } from "./each-in-turn.ts";
-import { takeOver } from "./take-over.ts";
 
 /**
  * Says that this worker lives, and compares its runs with what the database says: an accepted cancel whose signal was
- * lost, a run that was taken away while this process slept, and a run this process gave up are found here at the latest.
+ * lost, a run that was taken away while this process slept, and a run this process gave up are found here at the latest; the last are returned.
  * No write depends on its coming first: each asks for its fence in the same transaction. Only what is paid for waits for it.
  */
-export async function sweepRuns(
-  db: Db,
-  worker: WorkerRow,
-  activeRuns: ActiveRuns,
-  frames: FrameWriter | null,
-): Promise<void> {
+export async function sweepRuns(db: Db, worker: WorkerRow, activeRuns: ActiveRuns): Promise<readonly HeldRun[]> {
   const startedAt = performance.now();
   await heartbeat(db, worker);
   const held = new Map((await findRunsOfWorker(db, worker.id)).map((run) => [run.generationId, run]));
@@ -27,6 +19,5 @@ export async function sweepRuns(
     else if (row.cancelRequested) activeRuns.abort(run.generationId, "cancelled");
   }
   const here = new Set(activeRuns.list().map((run) => run.generationId));
-  const givenUp = [...held.values()].filter((run) => !here.has(run.generationId));
-  await eachInTurn(givenUp, (run) => withTenant(db, run.tenantId, (tx) => takeOver(tx, run, frames)));
+  return [...held.values()].filter((run) => !here.has(run.generationId));
 }
