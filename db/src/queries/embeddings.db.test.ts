@@ -52,7 +52,25 @@ test("a vector is found under its key by its tenant alone, and stored once", asy
   expect(await of(theirs, (tx) => findVectors(tx, mine.tenantId, keys))).toEqual([]);
 });
 
-test("more keys than a statement takes are looked for in several", async () => {
+test("any number of keys is the same statement: the server keeps each that it has prepared", async () => {
+  const prepared = await of(chat, async (tx, tenantId) => {
+    for (const count of [1, 2, 3]) {
+      const rows = Array.from({ length: count }, (_, at) => ({ key: key(40 + at), vector: Buffer.of(count) }));
+      const keys = rows.map((row) => row.key);
+      await insertVectors(tx, tenantId, rows);
+      await touchVectors(tx, tenantId, keys);
+      expect(await findVectors(tx, tenantId, keys)).toHaveLength(count);
+      expect(await findKeysWithoutVector(tx, tenantId, keys)).toEqual([]);
+    }
+    const { rows } = await sql<{ statement: string }>`
+      select statement from pg_prepared_statements where statement ~ 'embeddings.*key' and statement !~ 'pg_prepared'
+    `.execute(tx);
+    return rows;
+  });
+  expect(prepared).toHaveLength(4);
+});
+
+test("more keys than a statement takes parameters are found", async () => {
   const keys = Array.from({ length: 70_000 }, (_, index) => Buffer.from(String(index).padStart(32, "k")));
   await of(chat, async (tx, tenantId) => {
     await insertVectors(tx, tenantId, [{ key: keys[69_999] ?? key(0), vector: Buffer.of(7) }]);

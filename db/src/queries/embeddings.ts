@@ -7,21 +7,16 @@ export interface StoredVector {
   readonly vector: Uint8Array;
 }
 
-/** Keys named in one statement: it takes 65,534 parameters, and a tenant may have more memories than that. */
-const KEYS_AT_ONCE = 10_000;
-
 /** The vectors that are there, in no order. */
 export async function findVectors(
   tx: Tx,
   tenantId: string,
   keys: readonly Uint8Array[],
 ): Promise<readonly StoredVector[]> {
-  const found: StoredVector[] = [];
-  for (const some of slices(keys)) {
-    const query = tx.selectFrom("embeddings").select(["key", "vector"]).where("tenant_id", "=", tenantId);
-    found.push(...(await query.where("key", "in", some).execute()));
-  }
-  return found;
+  const { rows } = await sql<StoredVector>`
+    select key, vector from embeddings where tenant_id = ${tenantId} and key = any(${decoded(keys)})
+  `.execute(tx);
+  return rows;
 }
 
 /** Which of the keys have no vector. */
@@ -30,37 +25,34 @@ export async function findKeysWithoutVector(
   tenantId: string,
   keys: readonly Uint8Array[],
 ): Promise<readonly Uint8Array[]> {
-  const there = new Set<string>();
-  for (const some of slices(keys)) {
-    const query = tx.selectFrom("embeddings").select("key").where("tenant_id", "=", tenantId);
-    for (const { key } of await query.where("key", "in", some).execute()) there.add(hex(key));
-  }
+  const { rows } = await sql<{ key: Uint8Array }>`
+    select key from embeddings where tenant_id = ${tenantId} and key = any(${decoded(keys)})
+  `.execute(tx);
+  const there = new Set(rows.map(({ key }) => hex(key)));
   return keys.filter((key) => !there.has(hex(key)));
 }
 
 /** What is there already stays: the same key is the same vector. */
 export async function insertVectors(tx: Tx, tenantId: string, vectors: readonly StoredVector[]): Promise<void> {
   if (vectors.length === 0) return;
+  const [keys, values] = [vectors.map(({ key }) => hex(key)), vectors.map(({ vector }) => hex(vector))];
   // In one order everywhere, so that two who store the same ones wait for each other and not in a circle.
-  const sorted = vectors.toSorted((a, b) => Buffer.compare(a.key, b.key));
-  await tx
-    .insertInto("embeddings")
-    .values(sorted.map(({ key, vector }) => ({ tenant_id: tenantId, key, vector })))
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+  await sql`
+    insert into embeddings (tenant_id, key, vector)
+    select ${tenantId}::uuid, decode(key, 'hex'), decode(vector, 'hex')
+    from unnest(${keys}::text[], ${values}::text[]) as computed (key, vector)
+    order by key collate "C"
+    on conflict do nothing
+  `.execute(tx);
 }
 
 /** Says that the vectors are in use; writes a row once a week at most. */
 export async function touchVectors(tx: Tx, tenantId: string, keys: readonly Uint8Array[]): Promise<void> {
-  for (const some of slices(keys)) {
-    await tx
-      .updateTable("embeddings")
-      .set({ used_on: sql<string>`current_date` })
-      .where("tenant_id", "=", tenantId)
-      .where("key", "in", some)
-      .where("used_on", "<", sql<string>`current_date - 7`)
-      .execute();
-  }
+  if (keys.length === 0) return;
+  await sql`
+    update embeddings set used_on = current_date
+    where tenant_id = ${tenantId} and key = any(${decoded(keys)}) and used_on < current_date - 7
+  `.execute(tx);
 }
 
 /** Deletes vectors that nothing has used for so many days. */
@@ -72,10 +64,11 @@ export async function deleteUnusedVectors(tx: Tx, tenantId: string, unusedDays: 
     .execute();
 }
 
-function* slices(keys: readonly Uint8Array[]): Generator<Uint8Array[]> {
-  for (let from = 0; from < keys.length; from += KEYS_AT_ONCE) yield keys.slice(from, from + KEYS_AT_ONCE);
+/** One parameter, however many there are: a statement of its own for every count would stay prepared for ever. */
+function decoded(keys: readonly Uint8Array[]) {
+  return sql`array(select decode(key, 'hex') from unnest(${keys.map(hex)}::text[]) as named (key))`;
 }
 
-function hex(key: Uint8Array): string {
-  return Buffer.from(key).toString("hex");
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
 }
