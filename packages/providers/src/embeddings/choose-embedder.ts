@@ -43,6 +43,7 @@ export function createEmbedder(
   return embeddingProvider(setting, {
     useLite,
     timeouts,
+    baseUrl: row?.baseUrl ?? "",
     target: () => {
       if (row === null || masterKey === null) throw new Error("this process asks no provider for vectors");
       return providerTarget(tenantId, row, masterKey);

@@ -29,6 +29,7 @@ function providerOf(kind: EmbeddingKind): EmbeddingProvider {
   return embeddingProvider(SETTING[kind], {
     useLite,
     timeouts: { connectTimeoutMs: 60_000, idleTimeoutMs: 60_000 },
+    baseUrl: server.baseUrl,
     target: () => ({ baseUrl: server.baseUrl, apiKey: null, allowPrivateNetwork: true }),
   });
 }

@@ -28,6 +28,7 @@ async function fake(answer: (request: RecordedRequest) => FakeReply): Promise<Fa
 function embedder(baseUrl: string, target: Partial<ProviderTarget> = {}) {
   return createOpenAiEmbeddings({
     id: "prov/m",
+    version: baseUrl,
     model: "m",
     dims: 3,
     floor: 0.2,

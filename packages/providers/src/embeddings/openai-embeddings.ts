@@ -18,6 +18,8 @@ const BODY_LIMIT = 33_554_432;
 /** A model behind `POST /embeddings`. */
 export interface OpenAiEmbeddingsOptions {
   readonly id: string;
+  /** Whatever else vectors depend on; part of their keys. */
+  readonly version: string;
   readonly model: string;
   readonly dims: number;
   readonly floor: number;
@@ -33,7 +35,7 @@ const sharedPost = createOpenAiPost("/embeddings", { accept: "application/json" 
  * understood too. Errors, time-outs, aborts and addresses are those of the other calls of a provider.
  */
 export function createOpenAiEmbeddings(
-  { id, model, dims, floor, timeouts, target }: OpenAiEmbeddingsOptions,
+  { id, version, model, dims, floor, timeouts, target }: OpenAiEmbeddingsOptions,
   options: OpenAiCompatibleOptions = {},
 ): EmbeddingProvider {
   const post = options.resolve
@@ -56,6 +58,7 @@ export function createOpenAiEmbeddings(
 
   return {
     id,
+    version,
     dims,
     floor,
     maxInputTokens: MAX_INPUT_TOKENS,

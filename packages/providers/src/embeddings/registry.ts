@@ -8,6 +8,8 @@ import { createOpenAiEmbeddings } from "./openai-embeddings.ts";
 export interface EmbeddingHost {
   readonly useLite: EmbeddingProvider;
   readonly timeouts: ProviderTimeouts;
+  /** Where the setting's provider is, "" = it names none. Somebody else there, other vectors. */
+  readonly baseUrl: string;
   /** Where the setting's provider is, its secret opened; called just before each call. */
   readonly target: () => ProviderTarget;
 }
@@ -22,8 +24,16 @@ const USUAL_FLOOR = 0.25;
 export const EMBEDDING_PROVIDERS = {
   "hash-ngram-1024": () => hashNgram,
   "use-lite": (_setting, { useLite }) => useLite,
-  "openai-compatible": ({ providerId, model, dims, minimumCosine = USUAL_FLOOR }, { target, timeouts }) =>
-    createOpenAiEmbeddings({ id: `${providerId}/${model}`, model, dims, floor: minimumCosine, target, timeouts }),
+  "openai-compatible": ({ providerId, model, dims, minimumCosine = USUAL_FLOOR }, { baseUrl, target, timeouts }) =>
+    createOpenAiEmbeddings({
+      id: `${providerId}/${model}`,
+      version: baseUrl,
+      model,
+      dims,
+      floor: minimumCosine,
+      target,
+      timeouts,
+    }),
 } as const satisfies {
   readonly [Kind in EmbeddingKind]: (setting: SettingOf<Kind>, host: EmbeddingHost) => EmbeddingProvider;
 };

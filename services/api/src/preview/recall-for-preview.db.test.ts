@@ -70,7 +70,7 @@ test("a preview goes by stored vectors alone: it asks nobody, stores nothing and
 test("what is stored is used, and the hash follows it", async () => {
   await choose(recall);
   const { hash } = await preview();
-  const embedder = { id: `${recall.providerId}/vectors-1`, dims: 2 };
+  const embedder = { id: `${recall.providerId}/vectors-1`, version: fake.baseUrl, dims: 2 };
   const rows = [QUESTION, ALLERGY].map((text) => ({
     key: embeddingKey(embedder, text),
     vector: toStored(Float32Array.of(1, 0)),

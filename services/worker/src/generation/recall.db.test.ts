@@ -153,11 +153,25 @@ describe("recall by stored vectors", () => {
     const first = await turn(chat);
     expect(asked(fake)).toEqual([QUESTION]);
     expect(first.missing).toMatchObject([{ question: 0, candidates: 2 }]);
-    const embedder = { id: `${encodeId("provider", chat.providerId)}/vectors-1`, dims: DIMS };
+    const embedder = { id: `${encodeId("provider", chat.providerId)}/vectors-1`, version: fake.baseUrl, dims: DIMS };
     const stored = await withTenant(bench.worker.db, chat.tenantId, (tx) =>
       findVectors(tx, chat.tenantId, [embeddingKey(embedder, QUESTION)]),
     );
     expect(stored.length).toBe(1);
+  });
+
+  it("uses none that another server made: one that the provider was moved from", async () => {
+    const [before, after] = [await fakeProvider(), await fakeProvider()];
+    const chat = await chatOf(before);
+    await turn(chat);
+    await index();
+    expect((await turn(chat)).missing).toEqual([]);
+    await withTenant(bench.admin.db, chat.tenantId, (tx) =>
+      tx.updateTable("providers").set({ base_url: after.baseUrl }).where("id", "=", chat.providerId).execute(),
+    );
+    expect((await turn(chat)).missing).toMatchObject([{ question: 1, candidates: 2 }]);
+    await index();
+    expect(asked(after)).toContain(ALLERGY);
   });
 
   it("ends well when the provider never answers, or fails", async () => {
