@@ -22,7 +22,7 @@ import {
   type FakeReply,
   type RecordedRequest,
 } from "@shiftwork/providers/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { indexEmbeddings } from "../maintenance/index-embeddings.ts";
 import { openBench, type Bench } from "../testing/worker-under-test.ts";
 
@@ -180,6 +180,20 @@ describe("recall by stored vectors", () => {
       const chat = await chatOf(fake, { questionWaitMs: 1 });
       expect((await turn(chat)).missing).toMatchObject([{ question: 1, candidates: 2 }]);
     }
+  });
+
+  it("ends well when what it computed cannot be kept, and says so in the log", async () => {
+    const chat = await chatOf(await fakeProvider());
+    const asOwner = (statement: string) =>
+      bench.admin.client.begin(async (tx) => {
+        await tx`set local role none`;
+        await tx.unsafe(statement);
+      });
+    await asOwner("alter table embedding_requests add constraint refused check (false) not valid");
+    onTestFinished(() => asOwner("alter table embedding_requests drop constraint refused"));
+    expect((await turn(chat)).missing).toMatchObject([{ question: 1, candidates: 2 }]);
+    expect(await requestsOf(chat)).toEqual([]);
+    expect(bench.logged.map(({ msg }) => msg)).toContain("vectors could not be kept or asked for");
   });
 
   it("needs nothing for the built-in vectors", async () => {

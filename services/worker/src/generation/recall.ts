@@ -4,6 +4,7 @@ import { bringVectors, createEmbedder, questionWaitMs, type BroughtVectors } fro
 import { inTenant } from "./in-tenant.ts";
 import type { Run, RunDependencies } from "./run-state.ts";
 import { present } from "./step.ts";
+import { DatabaseAwayError } from "./while-database-is-away.ts";
 
 /**
  * Brings the vectors that are there; what is not is asked for behind the run's back, and this turn goes by words there.
@@ -28,11 +29,19 @@ export async function recall(run: Run, deps: RunDependencies): Promise<void> {
   });
   run.assembly = { ...assembly, input: { ...input, recall: brought.recall } };
   if (isAllKnown(brought)) return;
-  await inTurn((tx) => keep(tx, run, brought, input.settings.contextStrategy === "vector-recall"));
+  const withLore = input.settings.contextStrategy === "vector-recall";
+  await inTurn((tx) => keep(tx, run, brought, withLore)).catch((error: unknown) => goOnWithout(run, error));
 }
 
 function isAllKnown({ read, fresh, missing }: BroughtVectors): boolean {
   return read.length + fresh.length + missing === 0;
+}
+
+/** What the turn needs it has: only what ends it in any case, its abort or a database that is away, ends it here. */
+function goOnWithout({ active, log }: Run, error: unknown): void {
+  active.signal.throwIfAborted();
+  if (error instanceof DatabaseAwayError) throw error;
+  log.warn({ err: error }, "vectors could not be kept or asked for");
 }
 
 async function keep(tx: Tx, { claim }: Run, brought: BroughtVectors, withLore: boolean): Promise<void> {
