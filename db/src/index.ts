@@ -130,6 +130,7 @@ export {
   dropEmbeddingRequest,
   findDueEmbeddingRequests,
   postponeEmbeddingRequest,
+  postponeEmbeddingsOf,
   requestEmbeddings,
   settleEmbeddingRequest,
   type EmbeddingRequest,

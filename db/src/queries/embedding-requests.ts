@@ -1,3 +1,4 @@
+import type { RecallSetting } from "@shiftwork/contracts";
 import { sql } from "kysely";
 import type { Db, Tx } from "../transaction.ts";
 
@@ -71,6 +72,35 @@ export async function dropEmbeddingRequest(tx: Tx, request: EmbeddingRequest): P
     .where("tenant_id", "=", request.tenantId)
     .where("chat_id", "=", request.chatId)
     .execute();
+}
+
+/**
+ * Leaves all requests of a tenant whose chats recall by this provider for `waitMs` at least, and counts that many failures
+ * for each, so that the pause after the next one is the provider's and not the chat's. The choice is that of `chooseRecall`.
+ */
+export async function postponeEmbeddingsOf(
+  tx: Tx,
+  tenantId: string,
+  setting: RecallSetting,
+  { failures, waitMs }: { readonly failures: number; readonly waitMs: number },
+): Promise<void> {
+  const providerId = setting.provider === "openai-compatible" ? setting.providerId : null;
+  await sql`
+    update embedding_requests as request set
+      failures = greatest(failures, ${failures}::integer),
+      next_try_at = greatest(next_try_at, now() + make_interval(secs => ${waitMs / 1000}))
+    from chats
+    left join characters on characters.tenant_id = chats.tenant_id and characters.id = chats.character_id
+    left join tenant_settings on tenant_settings.tenant_id = chats.tenant_id
+    cross join lateral (
+      select coalesce(
+        nullif(chats.settings -> 'recall', 'null'), nullif(characters.settings -> 'recall', 'null'),
+        tenant_settings.settings -> 'recall'
+      ) as recall
+    ) as choice
+    where request.tenant_id = ${tenantId} and chats.tenant_id = ${tenantId} and chats.id = request.chat_id
+      and recall ->> 'provider' = ${setting.provider} and recall ->> 'providerId' is not distinct from ${providerId}::text
+  `.execute(tx);
 }
 
 /** Comes back to it after `waitMs`. */

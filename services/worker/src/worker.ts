@@ -194,7 +194,8 @@ function createLoops(
     indexEmbeddings: createLoop({
       name: "indexEmbeddings",
       intervalMs: config.EMBEDDING_INTERVAL_MS,
-      runOnce: (signal) => asLeader(() => indexEmbeddings({ ...embedding(deps), signal }))(),
+      runOnce: (signal) =>
+        asLeader(() => indexEmbeddings({ ...embedding(deps), signal, leads: () => leader.leads() }))(),
       onError,
     }),
     ...createTidying(deps, asLeader, onError),

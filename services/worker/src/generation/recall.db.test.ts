@@ -6,10 +6,11 @@ import {
   findVectors,
   insertMemory,
   newId,
+  requestEmbeddings,
   withTenant,
   writeTenantSettings,
 } from "@shiftwork/db";
-import { insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
+import { insertAnotherChat, insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
 import type { AuditDocument } from "@shiftwork/pipeline";
 import { createLogger } from "@shiftwork/platform";
 import { createUseLite, embeddingKey } from "@shiftwork/providers";
@@ -23,7 +24,7 @@ import {
   type RecordedRequest,
 } from "@shiftwork/providers/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
-import { indexEmbeddings } from "../maintenance/index-embeddings.ts";
+import { indexEmbeddings, type Patience } from "../maintenance/index-embeddings.ts";
 import { openBench, type Bench } from "../testing/worker-under-test.ts";
 
 const ALLERGY = "Walnuts make his throat swell shut.";
@@ -110,15 +111,29 @@ async function turn(chat: TestChat) {
   };
 }
 
-const index = () =>
-  indexEmbeddings({
-    db: bench.worker.db,
-    useLite,
-    masterKey: Buffer.alloc(32, 7),
-    timeouts: { connectTimeoutMs: 10_000, idleTimeoutMs: 10_000 },
-    logger: createLogger({ level: "silent", name: "test" }),
-    signal: new AbortController().signal,
-  });
+const never = (): AbortSignal => new AbortController().signal;
+const index = (patience: Partial<Patience> = {}, leads = true) =>
+  indexEmbeddings(
+    {
+      db: bench.worker.db,
+      useLite,
+      masterKey: Buffer.alloc(32, 7),
+      timeouts: { connectTimeoutMs: 600_000, idleTimeoutMs: 600_000 },
+      logger: createLogger({ level: "silent", name: "test" }),
+      signal: never(),
+      leads: () => Promise.resolve(leads),
+    },
+    { call: never, tenant: never, ...patience },
+  );
+/** Chats of one tenant that want vectors, in that order; none but the first has memories. */
+async function chatsOf(fake: FakeOpenAi, count: number): Promise<readonly TestChat[]> {
+  const chats = [await chatOf(fake)];
+  while (chats.length < count)
+    chats.push({ ...chats[0], ...(await insertAnotherChat(bench.api.db, chats[0] as TestChat)) });
+  for (const { tenantId, chatId } of chats)
+    await withTenant(bench.worker.db, tenantId, (tx) => requestEmbeddings(tx, tenantId, { chatId, withLore: false }));
+  return chats;
+}
 const requestsOf = (chat: TestChat) =>
   withTenant(bench.worker.db, chat.tenantId, (tx) =>
     tx.selectFrom("embedding_requests").selectAll().where("tenant_id", "=", chat.tenantId).execute(),
@@ -243,6 +258,53 @@ describe("the loop that makes vectors", () => {
     expect(request?.next_try_at.getTime()).toBeGreaterThan(Date.now() + 2_000_000);
     await index();
     expect(asked(limited).length).toBe(4);
+  });
+
+  it("asks a provider that fails for none of the tenant's chats, and counts its failures together", async () => {
+    const fake = await fakeProvider(() => ({ kind: "error", status: 500 }));
+    const [chat, another, byOther] = await chatsOf(fake, 3);
+    if (!chat || !another || !byOther) throw new Error("there are three");
+    await withTenant(bench.api.db, chat.tenantId, (tx) =>
+      tx
+        .updateTable("chats")
+        .set({ settings: { recall: { provider: "use-lite" } } })
+        .where("id", "=", byOther.chatId)
+        .execute(),
+    );
+    await index();
+    const rows = new Map((await requestsOf(chat)).map((row) => [row.chat_id, row]));
+    const [failed, same, other] = [chat, another, byOther].map(({ chatId }) => rows.get(chatId));
+    expect([failed, same, other].map((row) => row?.failures)).toEqual([1, 1, 0]);
+    expect(same?.next_try_at).toEqual(failed?.next_try_at);
+    expect(fake.requests.filter(isForVectors)).toHaveLength(1);
+  });
+
+  it("asks for the other chats as ever when a provider refuses the texts of one", async () => {
+    const fake = await fakeProvider(() => ({ kind: "error", status: 400 }));
+    const [chat, another] = await chatsOf(fake, 2);
+    if (!chat || !another) throw new Error("there are two");
+    await index();
+    const failures = new Map((await requestsOf(chat)).map((row) => [row.chat_id, row.failures]));
+    expect([failures.get(chat.chatId), failures.get(another.chatId)]).toEqual([1, 0]);
+  });
+
+  it("comes back later to a provider that is still at it when its call has had its time", async () => {
+    const chat = await chatOf(await fakeProvider(() => ({ kind: "hang-before-headers" })));
+    await turn(chat);
+    await index({ call: () => AbortSignal.timeout(50) });
+    expect(await requestsOf(chat)).toMatchObject([{ failures: 1 }]);
+  });
+
+  it.each([
+    ["its tenant has had its time", () => index({ tenant: () => AbortSignal.abort() })],
+    ["another process leads", () => index({}, false)],
+  ])("leaves what is left of a tenant's chats to the next pass once %s", async (_when, cut) => {
+    const [chat, another] = await chatsOf(await fakeProvider(), 2);
+    if (!chat || !another) throw new Error("there are two");
+    expect(await cut()).toBe(true);
+    expect(await requestsOf(chat)).toMatchObject([{ chat_id: another.chatId, failures: 0 }]);
+    await index();
+    expect(await requestsOf(chat)).toEqual([]);
   });
 
   it("leaves a chat alone while something runs in it: the reply wants a vector too", async () => {
