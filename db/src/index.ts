@@ -278,6 +278,7 @@ export {
   type NewLoreEntry,
 } from "./queries/lorebooks.ts";
 export { findMemory, insertMemory, listMemories, type MemoryRow, type NewMemory } from "./queries/memories.ts";
+export { lastInLineFirst } from "./queries/place-in-line.ts";
 export { deleteOldContent } from "./queries/content-retention.ts";
 export { deleteMessageTraces } from "./queries/message-traces.ts";
 export { chooseVariant, deleteMessage, updateMessage, type MessageChange } from "./queries/message-changes.ts";

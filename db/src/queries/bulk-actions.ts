@@ -123,7 +123,8 @@ export interface BulkProgress {
   readonly skips: { readonly [reason: string]: number };
   /** By error code. */
   readonly failures: { readonly [code: string]: number };
-  readonly lastGenerationId: string;
+  /** Where the next batch begins behind; `null` = at the beginning. */
+  readonly lastGenerationId: string | null;
 }
 
 /** Adds a batch to the progress; in the batch's own transaction, so that neither is without the other. */
@@ -135,7 +136,7 @@ export async function recordBulkProgress(tx: Tx, held: HeldBulkAction, progress:
       done = done + ${done}::int, succeeded = succeeded + ${progress.succeeded}::int,
       skipped = skipped + ${skipped}::int, failed = failed + ${failed}::int,
       failures = ${addedTo("failures", progress.failures)}, skips = ${addedTo("skips", progress.skips)},
-      last_generation_id = ${progress.lastGenerationId}
+      last_generation_id = ${progress.lastGenerationId}::uuid
     where tenant_id = ${held.tenantId} and id = ${held.id}
   `.execute(tx);
 }

@@ -3,6 +3,7 @@ import type { Tx } from "../transaction.ts";
 import type { StoppedGeneration } from "./chats.ts";
 import { endQueued } from "./cancel.ts";
 import { CANCEL_CHANNEL } from "./generations.ts";
+import { lastInLineFirst, type Waiting } from "./place-in-line.ts";
 
 export interface ManyCancelled {
   /** Waited and are cancelled now. */
@@ -34,48 +35,31 @@ export async function requestCancels(
   `.execute(tx);
   const running = rows.filter((row) => row.status === "running").map((row) => row.id);
   await sql`select pg_notify(${CANCEL_CHANNEL}, id) from unnest(${running}::text[]) as told (id)`.execute(tx);
-  const ended = lastFirst(rows.filter((row) => row.status === "cancelled"));
+  // So that who waits behind several of them is handed up from one to the next.
+  const ended = lastInLineFirst(rows.filter((row) => row.status === "cancelled"));
   for (const { id, chatId } of ended) await endQueued(tx, { tenantId, generationId: id, chatId });
   return { ended: ended.map(({ id, epoch }) => ({ generationId: id, epoch })), signalled: running.length };
 }
 
 /** Those that wait for one of these, and those that wait for them in turn. */
-export async function findBehind(tx: Tx, tenantId: string, ids: readonly string[]): Promise<readonly string[]> {
-  const { rows } = await sql<{ id: string }>`
+export async function findBehind(tx: Tx, tenantId: string, ids: readonly string[]): Promise<readonly Waiting[]> {
+  const { rows } = await sql<Waiting>`
     with recursive behind as (
-      select id from generations
+      select id, blocked_by from generations
       where tenant_id = ${tenantId} and blocked_by = any(${[...ids]}::uuid[]) and status = 'queued'
       union
-      select next.id from behind
+      select next.id, next.blocked_by from behind
       join generations as next on next.tenant_id = ${tenantId} and next.blocked_by = behind.id and next.status = 'queued'
     )
-    select id from behind
+    select id, blocked_by as "blockedBy" from behind
   `.execute(tx);
-  return rows.map((row) => row.id);
+  return rows;
 }
 
-interface Cancelled {
-  readonly id: string;
+interface Cancelled extends Waiting {
   readonly status: "running" | "cancelled";
   readonly epoch: number;
   readonly chatId: string | null;
-  readonly blockedBy: string | null;
-}
-
-/**
- * Each before the one it waits for, so that who waits behind several of them is handed up from one to the next. By the
- * line, not by the ids: those are given out by the clocks of several machines.
- */
-function lastFirst(ended: readonly Cancelled[]): readonly Cancelled[] {
-  const byId = new Map(ended.map((row) => [row.id, row]));
-  const placeOf = ({ blockedBy }: Cancelled): number => {
-    const before = blockedBy === null ? undefined : byId.get(blockedBy);
-    return before === undefined ? 0 : 1 + placeOf(before);
-  };
-  return ended
-    .map((row) => ({ row, place: placeOf(row) }))
-    .sort((left, right) => right.place - left.place)
-    .map(({ row }) => row);
 }
 
 /** Chats before generations, and always in one order: two batches must not wait for each other. */

@@ -138,6 +138,25 @@ describe("cancel", () => {
     }
   });
 
+  test("a batch takes no more of a line than fits in it, from its end, and the next one goes on there", async () => {
+    const { chat, generation } = await sendTurn(api, tenant);
+    const line = [generation];
+    for (let at = 0; at < 4; at += 1) {
+      line.push((await post(`/chats/${chat}/generations`, { message: "More.", onBusy: "queue" })).body.id);
+    }
+    const action = await act({ action: "cancel", filter: { chatId: chat } });
+    const held = await takeUpBulkAction(api.admin.db, uuidv7(), 15_000);
+    if (!held) throw new Error("nothing was taken up");
+    const oldest = line.slice(0, 2).map((id) => decodeId("generation", id) ?? "");
+    await cancelBatch({ ...(await runner()), batchSize: 2 }, held, oldest);
+    expect(await Promise.all(line.map(statusOf))).toEqual(["queued", "queued", "queued", "cancelled", "cancelled"]);
+    await endPause(action.body.id);
+    await api.runBulkActions(2);
+    expect(await Promise.all(line.map(statusOf))).toEqual(line.map(() => "cancelled"));
+    expect((await get(`/bulk-actions/${action.body.id}`)).body).toMatchObject({ progress: { done: 5, succeeded: 5 } });
+    expect((await get(`/chats/${chat}/messages`)).body["items"]).toMatchObject([{ content: "Hi" }]);
+  });
+
   test("what waits behind them and is not meant moves up", async () => {
     const { chat, generation } = await sendTurn(api, tenant);
     const wait = async (team: string) =>
