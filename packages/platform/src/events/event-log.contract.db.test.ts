@@ -9,7 +9,7 @@ import {
 import type { NewEvent } from "@shiftwork/contracts";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from "vitest";
-import type { EventLog } from "./event-log.ts";
+import type { EventLog, SubscribeOptions } from "./event-log.ts";
 import { openFrameWriter } from "./frame-writer.ts";
 import { openPostgresEventLog } from "./postgres-event-log.ts";
 import { openRedisEventLog } from "./redis-event-log.ts";
@@ -84,6 +84,21 @@ const RETENTION_MS = 600_000;
 const appendStored = ({ tenantId }: TestChat, generationId: string, afterSeq: number, event: NewEvent) =>
   withTenant(worker.db, tenantId, (tx) => appendEvents(tx, { tenantId, generationId, events: [event], afterSeq }));
 
+/** Those on which the database signals. */
+async function loseConnections(): Promise<void> {
+  const superuser = openDatabase({
+    url: test.url,
+    role: new URL(test.url).username as "shiftwork_admin",
+    maxConnections: 1,
+    applicationName: "test-killer",
+  });
+  await superuser.client`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and query ilike 'listen%' and pid <> pg_backend_pid()
+  `;
+  await superuser.close();
+}
+
 const delta = (text: string): NewEvent => ({ type: "message.delta", data: { delta: text, index: 0 } });
 
 describe.each(LOGS)("the event log on $title", ({ open }) => {
@@ -111,12 +126,13 @@ describe.each(LOGS)("the event log on $title", ({ open }) => {
     };
 
     /** Resolves at the next signal. */
-    const signal = () =>
+    const signal = (options?: SubscribeOptions) =>
       new Promise<void>((resolve) => {
-        const stop = log.subscribe(generationId, () => {
+        const onAppend = () => {
           stop();
           resolve();
-        });
+        };
+        const stop = log.subscribe(generationId, onAppend, options);
       });
 
     it("numbers events from 1 without holes, in the order they were appended", async () => {
@@ -154,6 +170,15 @@ describe.each(LOGS)("the event log on $title", ({ open }) => {
       expect(woken).toBe(0);
     });
 
+    it("wakes who waits for stored events alone when one is stored, and when one may have been missed", async () => {
+      const woken = signal({ storedOnly: true });
+      await appendStored(chat, generationId, seq, { type: "usage.updated", data: { inputTokens: 1, outputTokens: 2 } });
+      await woken;
+      const again = signal({ storedOnly: true });
+      await loseConnections();
+      await again;
+    });
+
     it("shows nothing of a transaction that was rolled back", async () => {
       const rolledBack = withTenant(worker.db, chat.tenantId, async (tx) => {
         await appendEvents(tx, { tenantId: chat.tenantId, generationId, events: [delta("never")] });
@@ -170,17 +195,7 @@ describe.each(LOGS)("the event log on $title", ({ open }) => {
 
     it("wakes every reader after its connection was lost, because something may have been missed", async () => {
       const woken = signal();
-      const superuser = openDatabase({
-        url: test.url,
-        role: new URL(test.url).username as "shiftwork_admin",
-        maxConnections: 1,
-        applicationName: "test-killer",
-      });
-      await superuser.client`
-      select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and query ilike 'listen%' and pid <> pg_backend_pid()
-    `;
-      await superuser.close();
+      await loseConnections();
       await woken;
       const again = signal();
       await append("after");

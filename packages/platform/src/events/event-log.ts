@@ -15,11 +15,16 @@ export interface EventLog {
     options?: ReadOptions,
   ): Promise<readonly GenerationEvent[]>;
   /** Calls `onAppend` soon after something was appended (and after a reconnect, when something may have been missed). */
-  subscribe(generationId: string, onAppend: () => void): () => void;
+  subscribe(generationId: string, onAppend: () => void, options?: SubscribeOptions): () => void;
   /** Deletes what is kept outside the database of generations whose chat or reply was deleted, and takes nothing more of them. */
   forget(tenantId: string, generationIds: readonly string[]): Promise<void>;
   /** Stops listening. Safe twice. */
   close(): Promise<void>;
+}
+
+export interface SubscribeOptions {
+  /** Frames that stand outside the database wake nobody: for who waits for a status. Default false. */
+  readonly storedOnly?: boolean;
 }
 
 export interface ReadOptions {

@@ -13,6 +13,7 @@ export async function openPostgresEventLog(database: Database): Promise<EventLog
   return {
     read: (tenantId, generationId, after, limit) =>
       withTenant(database.db, tenantId, (tx) => readEvents(tx, tenantId, generationId, after, limit)),
+    // Whatever the option says: everything is stored here.
     subscribe: (generationId, onAppend) => readers.add(generationId, onAppend),
     // They are deleted with the chat, in its transaction.
     forget: async () => {},

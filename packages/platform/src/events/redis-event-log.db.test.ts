@@ -209,6 +209,17 @@ describe.skipIf(redisUrl === null)("frames in Redis (needs one)", () => {
     expect(told(await readOn())).toEqual(["3 b", "4 usage.updated"]);
   });
 
+  it("wake nobody who waits for stored events alone", async () => {
+    const { log, frames } = await open();
+    await appendWhenConnected(frames, 1, ["a"]);
+    let woken = 0;
+    onTestFinished(log.subscribe(generationId, () => (woken += 1), { storedOnly: true }));
+    const signalled = new Promise<void>((resolve) => void log.subscribe(generationId, resolve));
+    await append(frames, 2, ["b"]);
+    await signalled;
+    expect(woken).toBe(0);
+  });
+
   it("wake any number of readers through one connection", async () => {
     const { log, frames, server } = await open();
     await appendWhenConnected(frames, 1, ["a"]);

@@ -13,7 +13,7 @@ import { decodeFrames, entryId, frameKeys, SEAL_MS, SEALED_FOR_GOOD } from "./re
  */
 export async function openRedisEventLog(database: Database, server: RedisServer): Promise<EventLog> {
   const keys = frameKeys(server.name);
-  const readers = createReaders();
+  const [readers, statusReaders] = [createReaders(), createReaders()];
   const stored = createStoredReader(database, readers.has);
   const redis = connectRedis(server);
   const listening = await database.client.listen(
@@ -21,10 +21,12 @@ export async function openRedisEventLog(database: Database, server: RedisServer)
     (generationId) => {
       stored.noteSignal(generationId);
       readers.wake(generationId);
+      statusReaders.wake(generationId);
     },
     () => {
       stored.noteAll();
       readers.wakeAll();
+      statusReaders.wakeAll();
     },
   );
   const signals = listenToRedis(server, keys.channel, readers.wake, readers.wakeAll);
@@ -55,7 +57,10 @@ export async function openRedisEventLog(database: Database, server: RedisServer)
       const again = (await readStored()).filter(({ seq }) => seq <= last);
       return mergeEvents(mergeEvents(first, again), frames).slice(0, limit);
     },
-    subscribe: (generationId, onAppend) => readers.add(generationId, onAppend, () => stored.noteSignal(generationId)),
+    subscribe(generationId, onAppend, { storedOnly = false } = {}) {
+      if (storedOnly) return statusReaders.add(generationId, onAppend);
+      return readers.add(generationId, onAppend, () => stored.noteSignal(generationId));
+    },
     async forget(tenantId, generationIds) {
       await redis.ask((client) =>
         Promise.all(
@@ -70,6 +75,7 @@ export async function openRedisEventLog(database: Database, server: RedisServer)
       if (closed) return;
       closed = true;
       readers.clear();
+      statusReaders.clear();
       signals.close();
       redis.close();
       await listening.unlisten();

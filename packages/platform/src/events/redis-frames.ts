@@ -49,7 +49,7 @@ export function serverOf([, [, , , server = ""]]: FrameEntry): string {
   return server;
 }
 
-/** 0 where an earlier version wrote it: it is of an earlier attempt than any that asks. */
+/** 0 where an earlier version wrote it: nothing shows then that a frame is of the attempt that is asked for. */
 export function fenceOf([, [, , , , , fence = "0"]]: FrameEntry): number {
   return Number.parseInt(fence, 10);
 }

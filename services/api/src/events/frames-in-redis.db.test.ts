@@ -59,6 +59,15 @@ describe.skipIf(redisUrl === null)("replies through Redis (needs one)", () => {
     ]);
   });
 
+  test("do not keep from its end who waits for that alone", async () => {
+    const { id, run } = await newRun();
+    const answer = api.call("GET", `/api/v2/generations/${id}?wait=30`, { key: tenant.key });
+    await expect.poll(() => api.streams.size).toBe(1);
+    await write(run, 2, "a");
+    await endRun(api, run, "completed", "a", 3);
+    expect((await answer).body).toMatchObject({ status: "completed" });
+  });
+
   test("that were lost are told as a gap before the end", async () => {
     const { id, run } = await newRun();
     await endRun(api, run, "completed", "ab", 4);

@@ -7,7 +7,7 @@ import { createSignal } from "./signal.ts";
 
 /**
  * Resolves when the generation has ended, `waitMs` has passed, the client has left or a drain has begun, whichever comes
- * first. Looks at the row whenever something happens to the generation, never by the clock.
+ * first. Looks at the row whenever something is stored of the generation, never by the clock: frames end nothing.
  */
 export async function waitForEnd(
   { db, eventLog, streams }: Pick<ApiDependencies, "db" | "eventLog" | "streams">,
@@ -21,7 +21,7 @@ export async function waitForEnd(
   const { tenantId, generationId } = wait;
   const until = performance.now() + wait.waitMs;
   const wake = createSignal();
-  const unsubscribe = eventLog.subscribe(generationId, wake.raise);
+  const unsubscribe = eventLog.subscribe(generationId, wake.raise, { storedOnly: true });
   const unregister = streams.add(() => wake.close("drain"));
   const leave = (): void => wake.close("gone");
   wait.reply.raw.once("close", leave);
