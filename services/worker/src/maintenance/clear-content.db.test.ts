@@ -1,5 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { findChatAudit, findGeneration, findGenerationContents, withTenant, writeTenantSettings } from "@shiftwork/db";
+import {
+  deleteOldContent,
+  findChatAudit,
+  findGeneration,
+  findGenerationContents,
+  withTenant,
+  writeTenantSettings,
+} from "@shiftwork/db";
 import { insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
 import { startFakeOpenAi } from "@shiftwork/providers/testing";
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
@@ -29,13 +36,18 @@ async function answered(daysAgo: number, keptDays: number | null): Promise<{ cha
   const chat = await bench.chatWith(fake.baseUrl);
   const settings = keptDays === null ? {} : { contentRetentionDays: keptDays };
   await withTenant(bench.admin.db, chat.tenantId, (tx) => writeTenantSettings(tx, chat.tenantId, settings));
+  return { chat, id: await answeredIn(chat, daysAgo) };
+}
+
+/** One more turn of the chat, of that time. */
+async function answeredIn(chat: TestChat, daysAgo: number): Promise<string> {
   const then = new Date(Date.now() - daysAgo * DAY_MS);
   const id = await insertTestGeneration(bench.api.db, chat, 60_000, { id: idAt(then) });
   await bench.ended(chat, id);
   await withTenant(bench.worker.db, chat.tenantId, (tx) =>
     tx.updateTable("generations").set({ finished_at: then }).where("id", "=", id).execute(),
   );
-  return { chat, id };
+  return id;
 }
 
 const left = ({ chat: { tenantId, chatId }, id }: { chat: TestChat; id: string }) =>
@@ -49,6 +61,21 @@ it("texts of generations that ended before the tenant's time are gone, younger o
   await clearContent(bench.worker.db);
   expect(await left(old)).toEqual({ audit: false, request: false });
   for (const kept of [young, another]) expect(await left(kept)).toEqual({ audit: true, request: true });
+});
+
+it("more than fits into one transaction goes in several", async () => {
+  const first = await answered(9, 7);
+  const ids = [first.id];
+  for (const daysAgo of [8, 8.5]) ids.push(await answeredIn(first.chat, daysAgo));
+  const { tenantId } = first.chat;
+  const clearOnce = () => withTenant(bench.worker.db, tenantId, (tx) => deleteOldContent(tx, tenantId, 7 * DAY_MS, 2));
+  const requests = async () =>
+    (await Promise.all(ids.map((id) => left({ chat: first.chat, id })))).filter((each) => each.request);
+  expect([await clearOnce(), (await requests()).length]).toEqual([true, 1]);
+  expect([await clearOnce(), (await requests()).length]).toEqual([false, 0]);
+  for (const daysAgo of [8, 8.5, 9]) ids.push(await answeredIn(first.chat, daysAgo));
+  await clearContent(bench.worker.db, 1);
+  expect(await requests()).toEqual([]);
 });
 
 it("the generation keeps its numbers", async () => {
