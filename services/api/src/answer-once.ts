@@ -54,7 +54,8 @@ function idempotentRequest(call: Call, fingerprint: unknown): IdempotentRequest 
     const text = `Idempotency-Key is 1 to ${LONGEST_KEY_BYTES} bytes.`;
     throw fieldProblem("VALIDATION_FAILED", "/Idempotency-Key", text, "Send a shorter one, such as a UUID.");
   }
-  const path = call.request.url.split("?")[0] ?? "";
+  // As the router reads it: a path may be written with escapes that mean the same.
+  const path = decodeURI(call.request.url.split(/[?#]/)[0] ?? "");
   // The owner belongs to it: one end user must never be handed the answer another one got.
   const same = canonicalJson([fingerprint, call.caller.ownerId]);
   return { method: call.request.method, path, key, fingerprint: createHash("sha256").update(same).digest() };

@@ -17,7 +17,10 @@ import { auditContent } from "./audit-object.ts";
 export async function forgetMessage(tx: Tx, tenantId: string, { id, chatId }: MessageRow): Promise<readonly string[]> {
   const { finished } = await findChatAudit(tx, tenantId, chatId);
   if (finished !== null && (await mayHold(finished, id))) await deleteFinishedAudit(tx, tenantId, chatId);
-  return deleteMessageTraces(tx, tenantId, { id, chatId, publicId: encodeId("message", id) });
+  const publicId = encodeId("message", id);
+  const messages = `/api/v2/chats/${encodeId("chat", chatId)}/messages`;
+  const answeredAt = [messages, `${messages}/${publicId}/select`];
+  return deleteMessageTraces(tx, tenantId, { id, chatId, publicId, answeredAt });
 }
 
 async function mayHold(audit: AuditRow, messageId: string): Promise<boolean> {

@@ -68,6 +68,16 @@ test("the answer kept for a repeat stays an answer, without its text, and adds n
   expect((await get(`/chats/${chat}/messages`)).body["items"]).toEqual([]);
 });
 
+test("answers kept for a repeat lose the text under every path that gave it, however it was written", async () => {
+  const { id } = (await post(`/chats/${chat}/messages`, { content: "My secret." }, { "idempotency-key": "a" })).body;
+  const select = `/chats/${chat}/messages/${id}/select`;
+  expect((await post(select, undefined, { "idempotency-key": "b" })).status).toBe(200);
+  const escaped = `/ch%61ts/${chat}/messages/${id}/select`;
+  expect((await post(escaped, undefined, { "idempotency-key": "c" })).status).toBe(200);
+  await remove(id);
+  expect(await stored()).not.toContain("My secret.");
+});
+
 test("a request kept for a replay is forgotten with any message it may hold", async () => {
   const first = await turn("My secret.", "Noted.");
   const { id } = (await post(`/chats/${chat}/generations`, { message: "And?" })).body;
