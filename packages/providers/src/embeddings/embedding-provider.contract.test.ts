@@ -42,7 +42,10 @@ const kinds = (Object.keys(EMBEDDING_PROVIDERS) as EmbeddingKind[]).filter(
 );
 
 describe.each(kinds)("vectors of %s", (kind) => {
-  const provider = providerOf(kind);
+  let provider: EmbeddingProvider;
+  beforeAll(() => {
+    provider = providerOf(kind);
+  });
 
   it("are one per text, of its length, 1 or 0 long, and the same each time, alone or among others", async () => {
     const vectors = await provider.embed(TEXTS, never);

@@ -22,8 +22,8 @@ export interface InTheSameTransaction {
 }
 
 /**
- * With `frames`, what commits with nothing else goes there. The first batch behind the prompt is stored too, so that
- * whoever takes the run over sees from the database alone that there are frames to look for.
+ * With `frames`, what commits with nothing else goes there. The first batch behind the prompt is stored too, a moment later:
+ * whoever takes the run over sees from the database that there are frames to look for, and finding none knows they were lost.
  */
 export function createLiveEvents(db: Db, claim: Claim, frames: Pick<FrameWriter, "append"> | null): LiveEvents {
   const { tenantId, generationId, chatId, fence } = claim;
@@ -56,22 +56,21 @@ export function createLiveEvents(db: Db, claim: Claim, frames: Pick<FrameWriter,
     }
   }
 
-  /** So that the frames of a run begin with its first one, and none means that they were lost. */
-  async function repeatFirst(to: Pick<FrameWriter, "append">, events: readonly NewEvent[]): Promise<void> {
+  /** Whether it was written is decided where it is stored: by the fence. */
+  async function beginFrames(to: Pick<FrameWriter, "append">, events: readonly NewEvent[]): Promise<void> {
     await to.append(place(events)).catch((error: unknown) => {
       if (!(error instanceof FramesUnavailableError)) throw error;
     });
+    frameStarted = true;
   }
 
   return {
     async append(events, more) {
+      if (frames !== null && !frameStarted && more?.touchesChat !== true) await beginFrames(frames, events);
       const mine =
         frames !== null && streams && more === undefined ? await stream(frames, events) : await store(events, more);
-      if (!mine) return false;
-      if (frames !== null && streams && !frameStarted) await repeatFirst(frames, events);
-      frameStarted ||= streams;
-      lastSeq += events.length;
-      return true;
+      if (mine) lastSeq += events.length;
+      return mine;
     },
     get lastSeq() {
       return lastSeq;

@@ -98,6 +98,18 @@ describe.skipIf(redisUrl === null)("a lost run with frames in Redis (needs one)"
     expect(events.at(-1)).toMatchObject({ type: "generation.retrying", data: { resetOutput: false } });
   });
 
+  it("that was lost before its first word was stored keeps it: readers may have had it from Redis", async () => {
+    await lose(bench.frames, [], true);
+    const { tenantId, generationId, fence, lastSeq } = claim;
+    const first = { tenantId, generationId, fence, afterSeq: lastSeq, events: [delta("Half", 0)] };
+    expect(await bench.frames?.append(first)).toBe(true);
+    const events = await takeFromWorker(bench.frames);
+    expect(holes(events)).toEqual([]);
+    expect(streamed(events)).toBe("Half");
+    expect(events.at(-1)?.type).toBe("generation.cancelled");
+    expect(await replies(chat)).toEqual([{ content: "Half", partial: true }]);
+  });
+
   it("that had only had a request refused keeps what that was reported to cost", async () => {
     const live = await lose(bench.frames, []);
     await live.append([{ type: "usage.updated", data: { inputTokens: 7, outputTokens: 1 } }]);

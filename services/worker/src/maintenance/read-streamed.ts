@@ -28,10 +28,11 @@ export async function readStreamed(tx: Tx, run: HeldRun, frames: FrameWriter | n
   const stored = await readEvents(tx, run.tenantId, run.generationId, 0, Number.MAX_SAFE_INTEGER);
   if (frames === null) return streamedIn(stored);
   const last = stored.at(-1);
-  // A refused request may have told its cost, and then the prompt was prepared once more.
-  if (last !== undefined && BEFORE_THE_REPLY.includes(last.type))
-    return { ...NOTHING_STREAMED, spent: spentIn(stored) };
   const sealed = await sealFrames(run, frames);
+  // A refused request may have told its cost, and then the prompt was prepared once more. Frames behind that are the reply.
+  const hasFrames = sealed.events.some(({ seq }) => seq > (last?.seq ?? 0));
+  if (last !== undefined && BEFORE_THE_REPLY.includes(last.type) && !hasFrames)
+    return { ...NOTHING_STREAMED, spent: spentIn(stored) };
   const events = mergeEvents(stored, sealed.events);
   // Without stored events the database has lost some, and with them maybe frames that Redis did not take.
   if (!sealed.isComplete || last === undefined)
