@@ -18,7 +18,8 @@ const set = { ...whole, queries: whole.queries.filter(isOfTest) };
 const isInstalled = isUseLiteInstalled();
 const skipped = isInstalled ? "" : " (skipped: the optional packages are not installed)";
 
-describe.skipIf(!isInstalled)(`use-lite${skipped}`, () => {
+// The model is read from disk and compiled first.
+describe.skipIf(!isInstalled)(`use-lite${skipped}`, { timeout: 60_000 }, () => {
   it("finds by meaning what the test half asks for: mean reciprocal rank 0.80 or more", async () => {
     const texts = [...set.blocks, ...set.queries].map(({ text }) => normalisedText(text));
     const vectors = await useLite.embed(texts, never);
