@@ -7,7 +7,7 @@ export { ConfigError, readConfig, type ConfigProblem, type Environment } from ".
 export { launchServices, ServicesAlreadyRunningError, type LaunchOptions, type Services } from "./embedded/launch.ts";
 export type { PostgresPreference } from "./embedded/find-postgres.ts";
 export type { EventLog } from "./events/event-log.ts";
-export { openFrameWriter, type FrameWriter, type SealedFrames } from "./events/frame-writer.ts";
+export { openFrameWriter, type FrameBatch, type FrameWriter, type SealedFrames } from "./events/frame-writer.ts";
 export { mergeEvents } from "./events/merge-events.ts";
 export { openPostgresEventLog } from "./events/postgres-event-log.ts";
 export { openRedisEventLog } from "./events/redis-event-log.ts";

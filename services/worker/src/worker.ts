@@ -24,6 +24,7 @@ import { createVectorCache, type EmbeddingProvider } from "@shiftwork/providers"
 import type { WorkerConfig } from "./config.ts";
 import { createDispatcher, type Dispatcher } from "./dispatch/dispatcher.ts";
 import { createLeader, type Leader } from "./dispatch/leader.ts";
+import { framesWhileAlive } from "./events/frames-while-alive.ts";
 import { createActiveRuns, type ActiveRuns } from "./generation/active-runs.ts";
 import type { RunDependencies } from "./generation/run-state.ts";
 import { clearBulkActions } from "./maintenance/clear-bulk-actions.ts";
@@ -126,7 +127,7 @@ function runDependencies(deps: WorkerDependencies, activeRuns: ActiveRuns, lease
     tokenizers: createTokenizers(),
     vectorCache: createVectorCache(),
     frame: { frameMs: config.FRAME_MS, frameBytes: config.FRAME_BYTES },
-    frames: deps.frames,
+    frames: deps.frames && framesWhileAlive(deps.frames, lease),
     plugins: deps.plugins,
     logger: deps.logger,
   };
