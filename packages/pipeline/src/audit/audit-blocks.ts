@@ -47,7 +47,6 @@ function placeReader({ request, segments }: SegmentedRequest) {
   };
 }
 
-/** Rows are made by the hundred for every prompt: all with the same fields in the same order, which engines make fast. */
 type Row = { -readonly [Field in keyof AuditBlock]: AuditBlock[Field] };
 
 function asMessage(row: Row, block: CountedBlock, order: number): Row {
@@ -61,30 +60,33 @@ function asMessage(row: Row, block: CountedBlock, order: number): Row {
 }
 
 function includedRow(block: CountedBlock, isProtected: boolean, strategy: string): Row {
-  return {
-    id: block.id,
-    source: block.source,
-    label: block.label,
-    name: block.name,
-    role: block.role,
-    refId: block.refId,
-    seq: block.seq,
-    pinned: block.pinned,
-    relevance: block.relevance,
-    groupId: block.groupId,
-    originalTokens: block.originalTokens ?? null,
-    order: null,
-    tokens: block.tokens,
-    included: true,
-    protected: isProtected,
-    reason: block.reason,
-    reasonDetail: withManualMark(block, block.reasonDetail, strategy),
-    stage: block.stage,
-  };
+  const row = rowOf(block, block, strategy);
+  row.originalTokens = block.originalTokens ?? null;
+  row.included = true;
+  row.protected = isProtected;
+  return row;
 }
 
-function leftOutRow({ block, tokens, reason, reasonDetail, stage }: LeftOutBlock, strategy: string): Row {
-  const row: Row = {
+function leftOutRow(entry: LeftOutBlock, strategy: string): Row {
+  const { block, tokens } = entry;
+  const row = rowOf(block, entry, strategy);
+  row.content = block.content;
+  if (tokens === null) row.tokensUpperBound = upperBoundTokens(block);
+  if (block.toolCalls.length > 0) row.toolCalls = block.toolCalls;
+  if (block.toolCallId !== null) row.toolCallId = block.toolCallId;
+  return row;
+}
+
+/**
+ * The row of a block that is out, until it is said to be in. One literal, not spread together: every prompt makes hundreds,
+ * and with the same fields in the same order they cost a fraction.
+ */
+function rowOf(
+  block: LeftOutBlock["block"],
+  verdict: Pick<AuditBlock, "tokens" | "reason" | "reasonDetail" | "stage">,
+  strategy: string,
+): Row {
+  return {
     id: block.id,
     source: block.source,
     label: block.label,
@@ -97,18 +99,13 @@ function leftOutRow({ block, tokens, reason, reasonDetail, stage }: LeftOutBlock
     groupId: block.groupId,
     originalTokens: null,
     order: null,
-    tokens,
+    tokens: verdict.tokens,
     included: false,
     protected: false,
-    reason,
-    reasonDetail: withManualMark(block, reasonDetail, strategy),
-    stage,
-    content: block.content,
+    reason: verdict.reason,
+    reasonDetail: withManualMark(block, verdict.reasonDetail, strategy),
+    stage: verdict.stage,
   };
-  if (tokens === null) row.tokensUpperBound = upperBoundTokens(block);
-  if (block.toolCalls.length > 0) row.toolCalls = block.toolCalls;
-  if (block.toolCallId !== null) row.toolCallId = block.toolCallId;
-  return row;
 }
 
 /** Says of a marked block why the mark did nothing: another strategy ran, or protection won. */
