@@ -1,5 +1,5 @@
 import type { GenerationEvent } from "@shiftwork/contracts";
-import { findGeneration, newId, readEvents, requestCancel, withTenant } from "@shiftwork/db";
+import { findGeneration, newId, readEvents, withTenant } from "@shiftwork/db";
 import { insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
 import { startFakeOpenAi, type FakeOpenAi } from "@shiftwork/providers/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
@@ -35,18 +35,6 @@ describe.skipIf(redisUrl === null)("a run with frames in Redis (needs one)", () 
     withTenant(bench.worker.db, chat.tenantId, (tx) => readEvents(tx, chat.tenantId, id, 0, 1_000));
   const row = (chat: TestChat, id: string) =>
     withTenant(bench.api.db, chat.tenantId, (tx) => findGeneration(tx, chat.tenantId, id));
-  const cancel = (chat: TestChat, id: string) =>
-    withTenant(bench.api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, id, null));
-  const replies = (chat: TestChat) =>
-    withTenant(bench.api.db, chat.tenantId, (tx) =>
-      tx
-        .selectFrom("messages")
-        .select(["content", "partial"])
-        .where("tenant_id", "=", chat.tenantId)
-        .where("role", "=", "assistant")
-        .execute(),
-    );
-
   it("streams without holes, ends with one terminal event that is its row, and stores what it streamed", async () => {
     const { chat, fake } = await chatOf(["The ", "lamp ", "is ", "lit."]);
     const id = await insertTestGeneration(bench.api.db, chat);
@@ -59,7 +47,7 @@ describe.skipIf(redisUrl === null)("a run with frames in Redis (needs one)", () 
     const events = await bench.ended(chat, id);
     expect(holes(events)).toEqual([]);
     expect(streamed(events)).toBe("The lamp is lit.");
-    expect(await replies(chat)).toEqual([{ content: "The lamp is lit.", partial: false }]);
+    expect(await bench.replies(chat)).toEqual([{ content: "The lamp is lit.", partial: false }]);
     const { status, outputMessageId } = (await row(chat, id)) ?? {};
     expect(events.filter(({ type }) => type.startsWith("generation.c"))).toEqual([events.at(-1)]);
     expect(events.at(-1)?.data).toMatchObject({ status, messageId: outputMessageId });
@@ -74,9 +62,9 @@ describe.skipIf(redisUrl === null)("a run with frames in Redis (needs one)", () 
       call.next();
       await bench.eventsUntil(chat, id, (event) => event.type === "message.delta" && event.data.delta === word);
     }
-    await cancel(chat, id);
+    await bench.cancel(chat, id);
     const events = await bench.ended(chat, id);
     expect(holes(events)).toEqual([]);
-    expect(await replies(chat)).toEqual([{ content: "One two ", partial: true }]);
+    expect(await bench.replies(chat)).toEqual([{ content: "One two ", partial: true }]);
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { GenerationEvent, NewEvent } from "@shiftwork/contracts";
-import { claimGeneration, findRunsOfWorker, newId, requestCancel, withTenant, type Claim } from "@shiftwork/db";
+import { claimGeneration, findRunsOfWorker, newId, withTenant, type Claim } from "@shiftwork/db";
 import { insertAnotherChat, insertTestGeneration, type TestChat } from "@shiftwork/db/testing";
 import { FramesUnavailableError, openFrameWriter, type FrameWriter } from "@shiftwork/platform";
 import fc from "fast-check";
@@ -40,18 +40,6 @@ describe.skipIf(redisUrl === null)("a lost run with frames in Redis (needs one)"
   afterAll(() => bench.close());
 
   const read = (chat: TestChat, id: string) => bench.events.read(chat.tenantId, id, 0, 1_000);
-  const cancel = (chat: TestChat, id: string) =>
-    withTenant(bench.api.db, chat.tenantId, (tx) => requestCancel(tx, chat.tenantId, id, null));
-  const replies = (chat: TestChat) =>
-    withTenant(bench.api.db, chat.tenantId, (tx) =>
-      tx
-        .selectFrom("messages")
-        .select(["content", "partial"])
-        .where("tenant_id", "=", chat.tenantId)
-        .where("role", "=", "assistant")
-        .execute(),
-    );
-
   const costs = (chat: TestChat) =>
     withTenant(bench.api.db, chat.tenantId, (tx) =>
       tx
@@ -81,7 +69,7 @@ describe.skipIf(redisUrl === null)("a lost run with frames in Redis (needs one)"
       await live.append([delta(piece, text.length)]);
       text += piece;
     }
-    if (cancelled) await cancel(chat, generationId);
+    if (cancelled) await bench.cancel(chat, generationId);
     return live;
   }
   async function takeFromWorker(frames: FrameWriter | null): Promise<readonly GenerationEvent[]> {
@@ -107,7 +95,7 @@ describe.skipIf(redisUrl === null)("a lost run with frames in Redis (needs one)"
     expect(holes(events)).toEqual([]);
     expect(streamed(events)).toBe("Half");
     expect(events.at(-1)?.type).toBe("generation.cancelled");
-    expect(await replies(chat)).toEqual([{ content: "Half", partial: true }]);
+    expect(await bench.replies(chat)).toEqual([{ content: "Half", partial: true }]);
   });
 
   it("that had only had a request refused keeps what that was reported to cost", async () => {
@@ -143,7 +131,7 @@ describe.skipIf(redisUrl === null)("a lost run with frames in Redis (needs one)"
   it("that was cancelled keeps the text readers have seen", async () => {
     await lose(bench.frames, ["Half ", "a ", "word"], true);
     expect((await takeFromWorker(bench.frames)).at(-1)?.type).toBe("generation.cancelled");
-    expect(await replies(chat)).toEqual([{ content: "Half a word", partial: true }]);
+    expect(await bench.replies(chat)).toEqual([{ content: "Half a word", partial: true }]);
   });
 
   it("whose frames were lost keeps nothing rather than a part, and ends behind whatever readers have", async () => {
@@ -152,7 +140,7 @@ describe.skipIf(redisUrl === null)("a lost run with frames in Redis (needs one)"
     const events = await takeFromWorker(bench.frames);
     expect(events.at(-1)?.type).toBe("generation.cancelled");
     expect(events.at(-1)?.seq).toBeGreaterThan(claim.lastSeq + 3);
-    expect(await replies(chat)).toEqual([]);
+    expect(await bench.replies(chat)).toEqual([]);
   });
 
   it("is taken over while Redis is away, too", async () => {

@@ -1,4 +1,4 @@
-import { newId, openDatabase, withTenant, type Database } from "@shiftwork/db";
+import { newId, openDatabase, requestCancel, withTenant, type Database } from "@shiftwork/db";
 import { insertTestChat, openTestDatabase, type TestChat } from "@shiftwork/db/testing";
 import {
   createLogger,
@@ -42,6 +42,10 @@ export interface Bench {
   ): Promise<readonly GenerationEvent[]>;
   /** Resolves with all events once the generation has ended. */
   ended(chat: TestChat, generationId: string): Promise<readonly GenerationEvent[]>;
+  /** Every reply that is stored in the chat's tenant. */
+  replies(chat: TestChat): Promise<readonly { readonly content: string; readonly partial: boolean }[]>;
+  /** Accepts a cancel, as the API does. */
+  cancel(chat: TestChat, generationId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -124,6 +128,18 @@ export async function openBench(
     chatWith: (baseUrl) => chatAt(baseUrl, admin, api),
     eventsUntil,
     ended: (chat, generationId) => eventsUntil(chat, generationId, (event) => isTerminalEvent(event.type)),
+    replies: ({ tenantId }) =>
+      withTenant(api.db, tenantId, (tx) =>
+        tx
+          .selectFrom("messages")
+          .select(["content", "partial"])
+          .where("tenant_id", "=", tenantId)
+          .where("role", "=", "assistant")
+          .execute(),
+      ),
+    async cancel({ tenantId }, generationId) {
+      await withTenant(api.db, tenantId, (tx) => requestCancel(tx, tenantId, generationId, null));
+    },
     async close() {
       for (const started of workers) await started.stop(0);
       for (const plugins of loaded) await plugins.close();
