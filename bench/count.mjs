@@ -3,31 +3,34 @@
 import { get_encoding } from "@dqbd/tiktoken";
 import { readdirSync, readFileSync } from "node:fs";
 import { PROFILES } from "../packages/pipeline/dist/index.js";
+import { medianCpuMs } from "./support/median-cpu.mjs";
 
 const ENCODINGS = ["o200k_base", "cl100k_base"];
 const BYTES = 100_000;
 const PARAGRAPH_WORDS = 100;
 const SHORT_CHARACTERS = 20;
 const SHORT_TEXTS = 20_000;
-const WARM_UPS = 5;
-const ROUNDS = 15;
+const OFTEN = { warmUps: 5, rounds: 15 };
 
 const random = dice(1);
 const words = proseWords();
 const hostile = hostileTexts();
-console.log(JSON.stringify({ bench: "count", bytes: BYTES, encodings: ENCODINGS.map(measure) }, null, 2));
+const encodings = [];
+for (const encoding of ENCODINGS) encodings.push(await measure(encoding));
+console.log(JSON.stringify({ bench: "count", bytes: BYTES, encodings }, null, 2));
 
-function measure(encoding) {
+async function measure(encoding) {
   const oracle = get_encoding(encoding);
   const ours = PROFILES[`openai:${encoding}`].countText;
   const theirs = (text) => oracle.encode_ordinary(text).length;
-  const prose = compare(freshProse, ours, theirs);
-  const short = compare(shortTexts, ours, theirs);
+  const prose = await compare(freshProse, ours, theirs);
+  const short = await compare(shortTexts, ours, theirs);
   const proseMs = prose.ours;
-  const worst = hostile.map(([name, text]) => {
-    const ms = median(() => [text], ours);
-    return { name, tokens: ours(text), ms, timesProse: round(ms / proseMs) };
-  });
+  const worst = [];
+  for (const [name, text] of hostile) {
+    const ms = await msOfCounting(() => [text], ours);
+    worst.push({ name, tokens: ours(text), ms, timesProse: round(ms / proseMs) });
+  }
   oracle.free();
   return {
     encoding,
@@ -39,24 +42,20 @@ function measure(encoding) {
 }
 
 /** Both counters on the same texts, made anew for each: milliseconds a round, how many times faster, whether they agree. */
-function compare(makeTexts, ours, theirs) {
+async function compare(makeTexts, ours, theirs) {
   const sample = makeTexts();
-  const [oursMs, theirsMs] = [median(makeTexts, ours), median(makeTexts, theirs)];
+  const oursMs = await msOfCounting(makeTexts, ours);
+  const theirsMs = await msOfCounting(makeTexts, theirs);
   const sameCounts = sample.every((text) => ours(text) === theirs(text));
   return { ours: oursMs, encodeOrdinary: theirsMs, ratio: round(theirsMs / oursMs), sameCounts };
 }
 
-/** CPU milliseconds of counting all of `makeTexts()`: the median of the rounds. */
-function median(makeTexts, count) {
-  const times = Array.from({ length: WARM_UPS + ROUNDS }, () => {
-    const texts = makeTexts();
-    const before = process.cpuUsage();
-    const startedAt = performance.now();
+/** Of all that `makeTexts()` makes, anew for each round. */
+function msOfCounting(makeTexts, count) {
+  const countAll = (texts) => {
     for (const text of texts) count(text);
-    const { user, system } = process.cpuUsage(before);
-    return Math.min((user + system) / 1_000, performance.now() - startedAt);
-  }).slice(WARM_UPS);
-  return round(times.sort((a, b) => a - b)[ROUNDS >> 1]);
+  };
+  return medianCpuMs(countAll, { ...OFTEN, prepare: makeTexts });
 }
 
 /** The words of this project's documents with their punctuation, as often as they stand there. */

@@ -4,7 +4,7 @@
 // Linux only: reads /proc.
 import { setTimeout as delay } from "node:timers/promises";
 import { openDatabase } from "../db/dist/src/index.js";
-import { cpuByProcess } from "../scripts/cpu-by-process.mjs";
+import { cpuByProcess } from "./support/cpu-by-process.mjs";
 import { apiClient, startInstallation } from "./support/installation.mjs";
 import { generate, makeChat, startWordProvider, takeTurn } from "./support/turns.mjs";
 

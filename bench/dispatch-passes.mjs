@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { heartbeat, migrate, newId, openDatabase } from "../db/dist/src/index.js";
 import { launchServices, openQueue } from "../packages/platform/dist/index.js";
 import { createDispatcher } from "../services/worker/dist/dispatch/dispatcher.js";
-import { insertTurns, makeTenant, percentile } from "../scripts/bench-turns.mjs";
+import { insertTurns, makeTenant, percentile } from "./support/inserted-turns.mjs";
 
 const SLOTS = 32;
 const PASSES = 300;

@@ -1,7 +1,7 @@
 // CPU time one generation costs with its frames in PostgreSQL and in Redis, over all processes: API, worker, PostgreSQL,
 // Redis. Real processes, a provider that streams 50 words at the pace of a model, one reader per generation. The two take
 // turns, so that a busy machine is busy for both; medians. Linux only: reads /proc.
-import { cpuByProcess } from "../scripts/cpu-by-process.mjs";
+import { cpuByProcess } from "./support/cpu-by-process.mjs";
 import { apiClient, startInstallation } from "./support/installation.mjs";
 import { generate, makeChat, startWordProvider } from "./support/turns.mjs";
 

@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { giveLeaseBack, markDispatched, migrate, newId, openDatabase, takeLease } from "../db/dist/src/index.js";
 import { launchServices, openQueue } from "../packages/platform/dist/index.js";
-import { insertTurns, makeTenant, percentile } from "../scripts/bench-turns.mjs";
-import { cpuByProcess } from "../scripts/cpu-by-process.mjs";
+import { insertTurns, makeTenant, percentile } from "./support/inserted-turns.mjs";
+import { cpuByProcess } from "./support/cpu-by-process.mjs";
 import { serviceEnvironment } from "../scripts/processes.mjs";
 import { ROOT } from "../scripts/run-command.mjs";
 

@@ -2,12 +2,8 @@
 // what is remembered of counts is bounded, and nothing else stays.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import {
-  buildPrompt,
-  DEFAULT_LOREBOOK_SETTINGS,
-  DEFAULT_MEMORY_SETTINGS,
-  modelFacts,
-} from "../packages/pipeline/dist/index.js";
+import { buildPrompt } from "../packages/pipeline/dist/index.js";
+import { aMessage, anInput } from "./support/assembly-input.mjs";
 
 const MESSAGES = 10_000;
 const ASSEMBLIES = Number(process.argv[2] ?? 1_000);
@@ -17,9 +13,10 @@ const SENTENCE = "The tide took three lamps before dawn, and Mira counted forty-
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc");
 const signal = new AbortController().signal;
-const clock = { now: () => performance.now() };
 // Read anew for each assembly, as from the database.
-const stored = JSON.stringify(Array.from({ length: MESSAGES }, (_, seq) => message(seq)));
+const stored = JSON.stringify(
+  Array.from({ length: MESSAGES }, (_, seq) => aMessage(seq, `Message ${seq}. ${SENTENCE.repeat(6)}`)),
+);
 
 const after = {};
 for (let assembly = 1; assembly <= ASSEMBLIES; assembly += 1) {
@@ -31,45 +28,8 @@ const report = { bench: "memory", messages: MESSAGES, heldMegabytes: after, rati
 console.log(JSON.stringify(report, null, 2));
 
 async function assemble(turn) {
-  const said = { ...message(MESSAGES), content: `And on day ${turn}?` };
-  const messages = [...JSON.parse(stored), said];
-  const conversation = { chatId: "chat", character: null, persona: null, lorebooks: [], memories: [], messages };
-  await buildPrompt({ conversation, settings: settingsOf(MODELS[turn % 2]), interceptors: [], clock }, signal);
-}
-
-function settingsOf(model) {
-  return {
-    action: "reply",
-    model,
-    modelFacts: modelFacts(model),
-    budget: { contextLimit: 8_192, reservedForReply: 512 },
-    parameters: {},
-    tools: [],
-    contextStrategy: "truncate",
-    strategyOptions: {},
-    mainPrompt: null,
-    postHistoryInstructions: null,
-    lorebook: DEFAULT_LOREBOOK_SETTINGS,
-    memory: DEFAULT_MEMORY_SETTINGS,
-    seed: "seed",
-    now: "2026-01-01T00:00:00.000Z",
-  };
-}
-
-function message(seq) {
-  return {
-    id: `m${seq}`,
-    seq,
-    role: seq % 2 === 0 ? "user" : "assistant",
-    content: `Message ${seq}. ${SENTENCE.repeat(6)}`,
-    name: null,
-    toolCalls: [],
-    toolCallId: null,
-    pinned: false,
-    hidden: false,
-    optional: false,
-    failedPartial: false,
-  };
+  const messages = [...JSON.parse(stored), aMessage(MESSAGES, `And on day ${turn}?`)];
+  await buildPrompt(anInput(messages, { settings: { model: MODELS[turn % 2] } }), signal);
 }
 
 function heldMegabytes() {

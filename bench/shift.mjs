@@ -1,18 +1,18 @@
 // Shifting 10,000 messages into 8,000 tokens with stored counts, against trimming that sums what is left after every
 // removal (each count memoised), in the same run; and the growth with what is there and with what is kept.
 import { shiftContext } from "../packages/pipeline/dist/index.js";
+import { medianCpuMs } from "./support/median-cpu.mjs";
 
 const MESSAGES = 10_000;
 const TOKENS = 160;
 const BUDGET = 8_000;
-const WARM_UPS = 30;
-const ROUNDS = 101;
+const OFTEN = { warmUps: 30, rounds: 101 };
 
 const chat = messages(MESSAGES);
-const shift = median(() => shiftContext(chat, storedCount, BUDGET), ROUNDS);
-const baseline = median(() => trimAndSum(chat, storedCount, BUDGET), 3, 1);
-const byBudget = growth([8_000, 16_000, 32_000, 64_000], (budget) => [chat, budget]);
-const byLength = growth([2_500, 5_000, 10_000, 20_000], (length) => [messages(length), BUDGET]);
+const shift = await medianCpuMs(() => shiftContext(chat, storedCount, BUDGET), OFTEN);
+const baseline = await medianCpuMs(() => trimAndSum(chat, storedCount, BUDGET), { warmUps: 1, rounds: 3 });
+const byBudget = await growth([8_000, 16_000, 32_000, 64_000], (budget) => [chat, budget]);
+const byLength = await growth([2_500, 5_000, 10_000, 20_000], (length) => [messages(length), BUDGET]);
 const report = {
   bench: "shift",
   messages: MESSAGES,
@@ -23,7 +23,7 @@ const report = {
   msPerBudget: byBudget,
   msPerMessageCount: byLength,
   sameResult: isSame(shiftContext(chat, storedCount, BUDGET).kept, trimAndSum(chat, storedCount, BUDGET)),
-  withToolCalls: median(() => shiftContext(withTools(MESSAGES), storedCount, BUDGET), ROUNDS),
+  withToolCalls: await medianCpuMs(() => shiftContext(withTools(MESSAGES), storedCount, BUDGET), OFTEN),
 };
 console.log(JSON.stringify(report, null, 2));
 
@@ -69,26 +69,13 @@ function trimAndSum(history, count, budget) {
   return kept;
 }
 
-function growth(sizes, inputs) {
-  return Object.fromEntries(
-    sizes.map((size) => {
-      const [history, budget] = inputs(size);
-      return [size, median(() => shiftContext(history, storedCount, budget), ROUNDS)];
-    }),
-  );
-}
-
-/** CPU time of one run in milliseconds: the median of `rounds`. */
-function median(work, rounds, warmUps = WARM_UPS) {
-  for (let round = 0; round < warmUps; round += 1) work();
-  const times = Array.from({ length: rounds }, () => {
-    const before = process.cpuUsage();
-    const startedAt = performance.now();
-    work();
-    const { user, system } = process.cpuUsage(before);
-    return Math.min((user + system) / 1_000, performance.now() - startedAt);
-  });
-  return Math.round(times.sort((a, b) => a - b)[rounds >> 1] * 1_000) / 1_000;
+async function growth(sizes, inputs) {
+  const bySize = {};
+  for (const size of sizes) {
+    const [history, budget] = inputs(size);
+    bySize[size] = await medianCpuMs(() => shiftContext(history, storedCount, budget), OFTEN);
+  }
+  return bySize;
 }
 
 function isSame(left, right) {

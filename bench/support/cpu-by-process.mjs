@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "./run-command.mjs";
+import { ROOT } from "../../scripts/run-command.mjs";
 
 const TICK_MS = 10; // USER_HZ is 100 on every Linux Node runs on
 

@@ -1,9 +1,9 @@
-import { insertTenant, insertProvider, newId, withTenant } from "../db/dist/src/index.js";
+import { insertTenant, insertProvider, newId, withTenant } from "../../db/dist/src/index.js";
 
 /**
  * A tenant with the echo provider.
  *
- * @param {import("../db/dist/src/index.js").Database} admin as `shiftwork_admin`
+ * @param {import("../../db/dist/src/index.js").Database} admin as `shiftwork_admin`
  * @param {object} limits weight, maxConcurrency, …
  */
 export async function makeTenant(admin, limits) {
@@ -19,7 +19,7 @@ export async function makeTenant(admin, limits) {
 /**
  * Accepts `count` turns of a tenant at once, each in a chat of its own, and returns their generations' ids.
  *
- * @param {import("../db/dist/src/index.js").Database} api as `shiftwork_api`
+ * @param {import("../../db/dist/src/index.js").Database} api as `shiftwork_api`
  * @param {{ tenantId: string, providerId: string }} tenant
  * @param {number} count
  * @param {string} text what the user says
